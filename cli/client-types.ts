@@ -153,7 +153,7 @@ function resourceTypes(resource: Resource, names: TypeNames, operators: Operator
     given(one, one.nullable !== true && one.optionalOnUpdate !== true && isForAll(one))
   )
   const members = [
-    `id: ${valueType(id)}`,
+    `id: ${(resource.key ?? []).length === 0 ? 'never' : valueType(id)}`,
     `row: ${type}Row`,
     ...includes(resource, names),
     `filters: ${block(filters)}`,

@@ -9,11 +9,17 @@ import { baselineFile } from '../schema/introspect/baseline.js'
 import { type Changes, compareTables, isPending, type PossibleRename } from '../schema/introspect/changes.js'
 import type { Drafts, EntityDraft } from '../schema/introspect/entity-draft.js'
 import { entityFile, type ListedFile, listFile } from '../schema/introspect/entity-file.js'
-import { hiddenColumns, type Introspected, recordOfFiles, withRenamed } from '../schema/introspect/record.js'
+import {
+  hiddenColumns,
+  type Introspected,
+  introspectedTable,
+  recordOfFiles,
+  withRenamed
+} from '../schema/introspect/record.js'
 import { type NamedReference, parseReference, referenceText } from '../schema/introspect/references.js'
 import { servedTables, type ServedTable } from '../schema/introspect/served-tables.js'
 import { draftOperations, operationFile, operationListFile } from '../schema/introspect/operation-file.js'
-import { introspectDatabase as readDatabase, KeyMistake } from '../schema/introspect/introspect.js'
+import { introspectDatabase as readDatabase, ReferenceMistake } from '../schema/introspect/introspect.js'
 import { bounded, newsLines, pendingLines, reportOf, some } from '../schema/introspect/report.js'
 import type { Database } from '../data-service/sql/engines/engine.js'
 import { stringLiteral } from '../schema/model/column-types.js'
@@ -113,10 +119,13 @@ async function introspectAs(line: CommandLine, order: IntrospectOrder): Promise<
           ...answers,
           renamed: new Map([...order.renamed, ...answers.renamed])
         })
-  const { drafts, changes, before, routines, migrateFlag } = seen
+  const { drafts, before, routines, migrateFlag } = seen
+  const rewritten = order.isCheck ? [] : await newlyKeyed(seen, { order, writer, folder })
+  const changes = withRewritten(seen.changes, rewritten)
   if (drafts.entities.length + drafts.leftOut.length === 0) {
     throw new Failure('The database has no tables, so nothing was written. DATABASE_URL names the one that is read.')
   }
+  for (const [table, why] of drafts.refused) screen.print(`--key ${printable(table)} is refused: ${why}.`)
   const pending = pendingLines(changes)
   const told = [...bounded(pending, report), ...bounded(newsLines(changes, report), report)]
   if (order.isCheck) {
@@ -139,6 +148,10 @@ async function introspectAs(line: CommandLine, order: IntrospectOrder): Promise<
   for (const draft of changes.added) {
     await writer.once(inFolder(`${draft.resource}.${writer.extension}`), entityFile(draft))
   }
+  for (const { draft, file, text } of rewritten) {
+    await writer.again(file, text)
+    for (const note of draft.notes) screen.print(`${draft.table}: ${note}`)
+  }
   await writer.again(list, listFile(listedFiles(changes, drafts), writer.isTyped))
   await writer.again(inFolder(REPORT), reportOf(drafts, changes))
   const resources = [
@@ -149,7 +162,7 @@ async function introspectAs(line: CommandLine, order: IntrospectOrder): Promise<
   await writer.again(baseline.file, baseline.text, baseline.isLast ? undefined : 'later migrations build on it')
   await writer.state(inFolder(STATE), {
     version: 1,
-    ...settingsOf(order, before),
+    ...settingsOf(order, before, drafts.refused),
     ...(drafts.taken.length === 0 ? {} : { references: drafts.taken.map(referenceText) }),
     baseline: baseline.name,
     tables: changes.tables,
@@ -207,7 +220,7 @@ async function look(loaded: LoadedApplication, { order, record, served, files, r
   const { keys, except, references = [], stripPrefix, sortable } = settingsOf(order, before)
   const known = Object.entries(before?.tables ?? {})
   const resourceOf = (table: string): string | undefined => served.get(table)?.resource
-  const { drafts, ...others } = await tellingKeyMistakes(() =>
+  const { drafts, ...others } = await tellingMistakes(() =>
     withLiveDatabase(loaded.application, loaded.environment, async ({ database, own }) => ({
       drafts: await readDatabase(database, {
         keys: new Map(Object.entries(keys)),
@@ -249,7 +262,8 @@ async function look(loaded: LoadedApplication, { order, record, served, files, r
 /** What a run says of itself for the next ones too. */
 function settingsOf(
   order: IntrospectOrder,
-  before: RecordBefore | undefined
+  before: RecordBefore | undefined,
+  refused: ReadonlyMap<string, string> = new Map()
 ): Pick<Introspected, 'keys' | 'except' | 'references' | 'stripPrefix' | 'sortable'> {
   const kept = Object.entries(before?.keys ?? {}).filter(([table]) => !order.unkey.includes(table))
   const isExcepted = (text: string): boolean => order.except.some((one) => text.startsWith(`${one}=`))
@@ -262,7 +276,7 @@ function settingsOf(
   const stripPrefix = order.stripPrefix ?? before?.stripPrefix
   const sortable = order.sortable ?? before?.sortable
   return {
-    keys: Object.fromEntries([...kept, ...order.keys]),
+    keys: Object.fromEntries([...kept, ...order.keys].filter(([table]) => !refused.has(table))),
     except: [...new Set([...(before?.except ?? []), ...order.except])],
     ...(references.length === 0 ? {} : { references }),
     ...(stripPrefix === undefined ? {} : { stripPrefix }),
@@ -297,6 +311,40 @@ async function askedRenames(
     return { renamed, apart }
   } finally {
     lines.close()
+  }
+}
+
+interface Rewritten {
+  readonly draft: EntityDraft
+  readonly file: string
+  readonly text: string
+}
+
+/** Files of tables whose key this run names or forgets, where nobody has changed the file: it follows by itself. */
+async function newlyKeyed(
+  { drafts, changes }: { readonly drafts: { readonly entities: readonly EntityDraft[] }; readonly changes: Changes },
+  { order, writer, folder }: { readonly order: IntrospectOrder; readonly writer: FileWriter; readonly folder: string }
+): Promise<readonly Rewritten[]> {
+  const found: Rewritten[] = []
+  for (const draft of drafts.entities) {
+    const { table } = draft
+    const change = changes.changed.find((one) => one.table === table)
+    if (change === undefined || (!order.keys.has(table) && !order.unkey.includes(table))) continue
+    const file = join(folder, `${changes.tables[table]?.resource ?? draft.resource}.${writer.extension}`)
+    if (await writer.isOurs(file)) found.push({ draft, file, text: entityFile(draft) })
+  }
+  return found
+}
+
+function withRewritten(changes: Changes, rewritten: readonly Rewritten[]): Changes {
+  const followed = rewritten.map(({ draft }): [string, Introspected['tables'][string]] => [
+    draft.table,
+    { ...introspectedTable(draft), resource: changes.tables[draft.table]?.resource ?? draft.resource }
+  ])
+  return {
+    ...changes,
+    changed: changes.changed.filter(({ table }) => !rewritten.some(({ draft }) => draft.table === table)),
+    tables: { ...changes.tables, ...Object.fromEntries(followed) }
   }
 }
 
@@ -432,11 +480,11 @@ function withoutApplication(line: CommandLine): LoadedApplication {
   }
 }
 
-async function tellingKeyMistakes<Result>(work: () => Promise<Result>): Promise<Result> {
+async function tellingMistakes<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work()
   } catch (error) {
-    if (error instanceof KeyMistake) throw new Failure(error.message, { cause: error })
+    if (error instanceof ReferenceMistake) throw new Failure(error.message, { cause: error })
     throw error
   }
 }

@@ -57,7 +57,13 @@ export class FileWriter {
       return
     }
     this.#files += 1
+    this.#written[relative(this.#root, file)] = hashOf(text)
     await this.write(file, text, this.#files <= FILES_SHOWN)
+  }
+
+  /** Whether the file is there as an earlier run wrote it. */
+  async isOurs(file: string): Promise<boolean> {
+    return existsSync(file) && hashOf(await readFile(file, 'utf8')) === this.#written[relative(this.#root, file)]
   }
 
   /** A file that is written anew by each run until somebody changes it, or for as long as there is no reason to keep it. */

@@ -5,7 +5,7 @@ import type { TableFacts } from '../data-service/sql/entity-rows/table-facts.js'
 import type { TextOperand } from '../data-service/sql/engines/statement.js'
 import { fullTextIndex, searchedColumns } from './model/full-text.js'
 import { isFlag } from './model/column-types.js'
-import type { LiveColumn, LiveSchema, LiveTable } from './model/live-schema.js'
+import { keptApart, type LiveColumn, type LiveSchema, type LiveTable } from './model/live-schema.js'
 import type { SchemaTools } from './model/schema-tools.js'
 
 /** Facts that are kept up to date while the service runs. */
@@ -48,8 +48,16 @@ export async function readTableFacts(
   live: LiveSchema,
   entities: readonly Entity[]
 ): Promise<LiveFacts> {
+  // A page that finds the keys of its rows in an index first would have such a row once for each that has the same key.
+  const doubled = entities.flatMap(({ table, key }) => {
+    const found = live.tables.get(table)
+    const columns = key.map(({ column }) => column)
+    return found === undefined || keptApart(found, columns) !== undefined ? [] : [table]
+  })
   return {
-    sortOrders: new Map(tools.sortOrders(live)),
+    sortOrders: new Map(
+      [...tools.sortOrders(live)].filter(([order]) => !doubled.some((one) => order.startsWith(`${one}: `)))
+    ),
     texts: liveTexts(tools, live, entities),
     defaults: await columnDefaults(tools, entities),
     keys: new Map(live.tables)

@@ -174,8 +174,8 @@ export const PLANTED_READS: readonly Plant[] = [
     workloads: ['counters'],
     process: 'data-service',
     module: 'data-service/sql/entity-rows/loaded-page.js',
-    find: 'next: found.length > limit ? besides(page.keysAt(-1, sort)) : undefined,',
-    replace: 'next: found.length > limit ? besides(found.keysAt(-1, sort)) : undefined,'
+    find: 'next: found.length > limit ? placeAt(page, -1) : undefined,',
+    replace: 'next: found.length > limit ? placeAt(found, -1) : undefined,'
   },
   {
     name: 'rejections-break-the-circuit',

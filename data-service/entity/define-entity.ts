@@ -3,21 +3,23 @@ import type { OwnerFilterDefinition, ReadsDefinition, WritesDefinition } from '.
 import type { DefineAction, UntypedAction, UpdateRule } from './action.js'
 import type { CreationDefinition, DeletionDefinition } from './creates-and-deletes.js'
 import type { CustomReads } from './custom-read.js'
-import type { Column, Entity, EntityOf } from './entity.js'
+import type { Column, DefinedEntity, Entity } from './entity.js'
 import type { ComparableType, FieldType } from './fields/field.js'
 import { snakeCase } from './fields/names.js'
 import { type OperatorOf, operatorsOf } from './fields/operators.js'
-import type {
-  ChildrenDefinition,
-  Fields,
-  KeyDefinition,
-  KeyType,
-  LabelName,
-  NameOfType,
-  OpenNameOfType,
-  ToldForeignKeys,
-  TypeOf,
-  VisibleName
+import {
+  type ChildrenDefinition,
+  type Fields,
+  type KeyDefinition,
+  type KeyType,
+  type LabelName,
+  type NameOfType,
+  OF_NAMED_ROWS,
+  type OfNamedRows,
+  type OpenNameOfType,
+  type ToldForeignKeys,
+  type TypeOf,
+  type VisibleName
 } from './fields/rows.js'
 import { compileHooks, type HookWords, resolveHooks, type UntypedHook } from './hooks.js'
 import { definitionWords, unknownWords, wordMistakes, wrongKinds, wrongValues } from './fields/definition-words.js'
@@ -30,7 +32,7 @@ import {
   findOrReport,
   type JoinedDefinition,
   joinedOf,
-  keyedColumns,
+  columnsWithKey,
   referencesOf,
   standInChildren,
   standInColumn,
@@ -173,7 +175,7 @@ const ENTITY = definitionWords<
   table: 'text',
   description: 'text',
   fields: 'object',
-  key: 'list',
+  key: 'list or text',
   rowVersion: 'text',
   rowVersionColumn: 'text',
   computed: 'object',
@@ -210,11 +212,12 @@ export function defineEntity<
   const F extends Fields,
   const R extends References<F> = Record<never, never>,
   const J extends JoinedProperties<R> = Record<never, never>,
-  const C extends ChildCollections = Record<never, never>
->(definition: EntityDefinition<F, R, J, C>): EntityOf<F> {
+  const C extends ChildCollections = Record<never, never>,
+  const K = undefined
+>(definition: EntityDefinition<F, R, J, C> & { readonly key?: K }): DefinedEntity<F, K> {
   checkComplete(definition)
   const mistakes = entityWordMistakes(definition, Object.keys(ENTITY))
-  const { key, columns } = keyedColumns(definition, mistakes)
+  const { key, columns } = columnsWithKey(definition, mistakes)
   const children = childrenOf(definition.children ?? {}, key, mistakes)
   const columnIn = (place: string): ((name: string) => Column) =>
     findOrReport(columns, { what: 'a field', place, standIn: standInColumn, mistakes })
@@ -234,7 +237,7 @@ export function defineEntity<
     column: columnIn('`totals`'),
     mistakes
   })
-  mistakes.push(...overrideMistakes(definition.overrides ?? {}))
+  mistakes.push(...overrideMistakes(definition.overrides ?? {}), ...keylessMistakes(definition))
   const { get, list, paged, totals: ownTotals } = definition.overrides ?? {}
   if (definition.history === true && get !== undefined) {
     mistakes.push('`history` would show what a replaced `get` may not show.')
@@ -251,7 +254,7 @@ export function defineEntity<
   mistakes.push(...unknownWords('operators', operators, filterable), ...wrongValues('operators', operators, 'list'))
   const hooks = resolveHooks((definition as unknown as UntypedHooks).hooks, mistakes)
   mistakes.push(...hooks.flatMap(hookWordMistakes))
-  return {
+  const entity: Entity = {
     name: definition.name,
     table: definition.table ?? snakeCase(definition.name),
     description: definition.description,
@@ -288,10 +291,23 @@ export function defineEntity<
     ...writing,
     // Rules of other entities may create and update rows of an entity that has no such write.
     hooks: compileHooks(hooks, ['create', 'update', 'delete', ...writing.actions.keys()]),
-    ownerFilter: resolveFilter(reads, { ...reading, ...writing, totals }, { columnIn, mistakes }),
+    ownerFilter: resolveFilter(reads, { ...reading, ...writing, totals, key }, { columnIn, mistakes }),
     overrides: definition.overrides ?? {},
     mistakes
   }
+  // The types of the definition hold: it has a key, or the word 'none' that makes K.
+  return entity as DefinedEntity<F, K>
+}
+
+/** What an entity file without a key says of rows that no request can name. */
+function keylessMistakes(definition: Partial<Record<OfNamedRows | 'key' | 'overrides', unknown>>): string[] {
+  if (definition.key !== 'none') return []
+  const { get, lookup } = (definition.overrides ?? {}) as Overrides
+  return [
+    ...OF_NAMED_ROWS.filter((word) => definition[word] !== undefined).map((word) => `\`${word}\``),
+    ...(get === undefined ? [] : ['`overrides.get`']),
+    ...(lookup === undefined ? [] : ['`overrides.lookup`'])
+  ].map((word) => `${word} is for rows that have a key, and \`key: 'none'\` says that these have none.`)
 }
 
 const FULL_TEXT = definitionWords<FullText<string>>({ fullText: 'list' })

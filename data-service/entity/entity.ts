@@ -2,7 +2,7 @@ import type { OwnerFilter, ReadAccess, WriteAccess } from './access.js'
 import type { Action, ActionCall, Outcome } from './action.js'
 import type { Creation, Deletion } from './creates-and-deletes.js'
 import type { CustomRead } from './custom-read.js'
-import type { Children, Column, Computed, Joined, KeyColumns, ManyToMany, Reference } from './fields/columns.js'
+import type { Children, Column, Computed, Joined, KeyColumns, ManyToMany, NoKey, Reference } from './fields/columns.js'
 import type { FieldType } from './fields/field.js'
 import type { TypedFields } from './fields/rows.js'
 import type { Hooks } from './hooks.js'
@@ -34,8 +34,8 @@ export interface Entity {
   readonly description: string
   /** The column of the row version. undefined for rows without one: there is no `ETag` and no guarded write. */
   readonly versionColumn: string | undefined
-  /** The columns that identify a row: that of the property `id`, or several of a composite key. */
-  readonly key: KeyColumns
+  /** The columns that identify a row: that of the property `id`, or several of a composite key. None for rows without a key. */
+  readonly key: KeyColumns | NoKey
   /** The columns of the table, those of the key first, hidden ones included. The row version is not among them. */
   readonly columns: readonly Column[]
   readonly computed: readonly Computed[]
@@ -81,5 +81,17 @@ export interface Entity {
   readonly mistakes: readonly string[]
 }
 
+/** An entity whose rows have a key. Nothing but lists, pages, exports and totals takes others. */
+export interface KeyedEntity extends Entity {
+  readonly key: KeyColumns
+}
+
 /** An entity with the types of its fields, which are there for the compiler alone. */
 export interface EntityOf<F> extends Entity, TypedFields<F> {}
+
+/** What `defineEntity` makes: `K` is the word `key` of the entity file. */
+export type DefinedEntity<F, K> = K extends 'none' ? EntityOf<F> : KeyedEntityOf<F>
+
+export interface KeyedEntityOf<F> extends EntityOf<F> {
+  readonly key: KeyColumns
+}

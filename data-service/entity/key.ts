@@ -13,6 +13,21 @@ export interface Keyed {
   readonly key: KeyColumns
 }
 
+/** Whether rows have a key. Those of other entities cannot be named: they have no reads by id, no cursors and no writes. */
+export function isKeyed<One extends { readonly key: readonly Column[] }>(one: One): one is One & Keyed {
+  return isKey(one.key)
+}
+
+export function isKey(columns: readonly Column[]): columns is KeyColumns {
+  return columns.length > 0
+}
+
+/** For code that a plan of named rows alone leads to. */
+export function keyed<One extends Pick<Entity, 'name' | 'key'>>(one: One): One & Keyed {
+  if (isKeyed(one)) return one
+  throw new TypeError(`${one.name} has no key`)
+}
+
 export function isComposite({ key }: Keyed): boolean {
   return key.length > 1
 }
@@ -59,7 +74,9 @@ export function keyOfValues(values: readonly (Value | undefined)[]): RowKey | un
  * parser takes for a step of the path. Other keys than single texts have no such ids.
  */
 export function unreachableIds({ key, customReads }: Pick<Entity, 'key' | 'customReads'>): readonly string[] {
-  if (key.length > 1 || (key[0].field.type !== 'string' && key[0].field.type !== 'enum')) return []
+  const [first, second] = key
+  if (first === undefined || second !== undefined || (first.field.type !== 'string' && first.field.type !== 'enum'))
+    return []
   return ['', '.', '..', ...READ_SEGMENTS, 'batch', ...customReads.keys()]
 }
 

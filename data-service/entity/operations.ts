@@ -54,12 +54,21 @@ interface ReadRow {
 /** The keys of the table, in the order in which Describe tells of them. */
 export const READ_OPERATIONS = Object.keys(READS) as readonly ReadName[]
 
-/** The reads that a resource has: totals only where its entity file declares some. */
-export function readsOf({ totals }: { readonly totals: object | undefined }): readonly ReadName[] {
-  return totals === undefined ? WITHOUT_TOTALS : READ_OPERATIONS
+/** The reads that a resource has: totals only where its entity file declares some, and of rows without a key none by id. */
+export function readsOf({
+  totals,
+  key
+}: {
+  readonly totals: object | undefined
+  readonly key: readonly unknown[]
+}): readonly ReadName[] {
+  return READ_OPERATIONS.filter(
+    (read) => (read !== 'totals' || totals !== undefined) && (key.length > 0 || !OF_NAMED_ROWS.includes(read))
+  )
 }
 
-const WITHOUT_TOTALS = READ_OPERATIONS.filter((read) => read !== 'totals')
+/** The reads that answer ids, or take one. */
+const OF_NAMED_ROWS: readonly ReadName[] = ['lookup', 'get']
 
 /**
  * The reads that stand at `/{resource}/{operation}`, and `by`, below which unique properties name rows: no action and no

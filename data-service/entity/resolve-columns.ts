@@ -1,9 +1,10 @@
-import type { Children, Column, Computed, Joined, KeyColumns, Reference } from './fields/columns.js'
+import type { Children, Column, Computed, Joined, KeyColumns, NoKey, Reference } from './fields/columns.js'
 import type { Field, FieldType, Value } from './fields/field.js'
 import { snakeCase, suggestion } from './fields/names.js'
 import { ROW_VERSION_COLUMN } from './fields/row-version.js'
 import type { ChildReference, ChildrenDefinition, ResourceChildren, TableChildren, VisibleName } from './fields/rows.js'
 import { text } from './fields/words.js'
+import { isKey } from './key.js'
 import { wordMistakes, definitionWords } from './fields/definition-words.js'
 import { childrenWordMistakes } from './known-words.js'
 
@@ -33,15 +34,29 @@ export function keyedColumns(
   }
 }
 
+/** The columns of an entity, which may have no key. */
+export function columnsWithKey(
+  { fields, key }: Pick<TableChildren, 'fields'> & { readonly key?: TableChildren['key'] | 'none' },
+  mistakes: string[]
+): { readonly key: KeyColumns | NoKey; readonly columns: readonly Column[] } {
+  if (key !== 'none') return keyedColumns({ fields, ...(key === undefined ? {} : { key }) }, mistakes)
+  if (Object.hasOwn(fields, 'id'))
+    mistakes.push("`id` names a row, and `key: 'none'` says that nothing does: name the field otherwise.")
+  return { key: NO_KEY, columns: Object.entries(fields).map(([name, field]) => columnOf(name, field)) }
+}
+
+const NO_KEY: NoKey = [] as const
+
 export function columnOf(name: string, field: Field): Column {
   return { name, column: field.column ?? snakeCase(name), field }
 }
 
 export function versionColumnOf({
+  key,
   rowVersion,
   rowVersionColumn = ROW_VERSION_COLUMN
-}: Pick<TableChildren, 'rowVersion' | 'rowVersionColumn'>): string | undefined {
-  return rowVersion === 'none' ? undefined : rowVersionColumn
+}: Pick<TableChildren, 'rowVersion' | 'rowVersionColumn'> & { readonly key?: unknown }): string | undefined {
+  return rowVersion === 'none' || key === 'none' ? undefined : rowVersionColumn
 }
 
 export interface JoinedDefinition<R> {
@@ -128,11 +143,13 @@ export function computedOf<F>(
   })
 }
 
+/** Rows without a key have no children, which keylessMistakes reports. */
 export function childrenOf(
   definitions: Readonly<Record<string, ChildrenDefinition>>,
-  rootKey: KeyColumns,
+  rootKey: KeyColumns | NoKey,
   mistakes: string[]
 ): Children[] {
+  if (!isKey(rootKey)) return []
   return Object.entries(definitions).map(([name, definition]) => {
     const own = childrenWordMistakes(definition)
     const children =
@@ -203,6 +220,10 @@ function resourceChildren(
   mistakes: string[]
 ): Children {
   const { columns, references, table, key, versionColumn, hooks, overrides } = entity
+  if (!isKey(key)) {
+    mistakes.push(`\`${entity.name}\` has no key, by which its rows could be children.`)
+    return { ...standInChildren(name), columns }
+  }
   const known = columns.map((one) => one.name)
   for (const property of [foreignKey].flat()) {
     if (known.includes(property)) continue

@@ -75,7 +75,7 @@ export function resolveReads(
 /** The owner filter of an entity file, over the routes that the resource has. */
 export function resolveFilter(
   { access: { ownerFilter } }: UntypedReads,
-  of: Pick<Entity, 'customReads' | 'writes' | 'actions' | 'totals'>,
+  of: Pick<Entity, 'customReads' | 'writes' | 'actions' | 'totals' | 'key'>,
   { columnIn, mistakes }: Pick<NameResolver, 'columnIn'> & { readonly mistakes: string[] }
 ): Entity['ownerFilter'] {
   if (ownerFilter === undefined) return undefined
@@ -96,9 +96,10 @@ export function routeNames({
   customReads,
   writes,
   actions,
-  totals
-}: Pick<Entity, 'customReads' | 'writes' | 'actions' | 'totals'>): string[] {
-  return [...readsOf({ totals }), ...customReads.keys(), ...writes, ...actions.keys()]
+  totals,
+  key
+}: Pick<Entity, 'customReads' | 'writes' | 'actions' | 'totals' | 'key'>): string[] {
+  return [...readsOf({ totals, key }), ...customReads.keys(), ...writes, ...actions.keys()]
 }
 
 /** The writes of an entity file without the types of its names. */

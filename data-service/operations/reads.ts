@@ -19,7 +19,7 @@ import type { CallContext, UnaryHandler } from '../entity/caller.js'
 import type { CustomRead } from '../entity/custom-read.js'
 import type { Override, Overrides } from '../entity/operations.js'
 import { jsonBytes } from '../entity/fields/json-text.js'
-import { idOf, isComposite } from '../entity/key.js'
+import { idOf, isComposite, isKeyed } from '../entity/key.js'
 import type { Planning } from '../plan/planning.js'
 import type { GetByPlan, ListPlan, LookupPlan, PagePlan } from '../plan/model/plans.js'
 import {
@@ -184,8 +184,9 @@ async function page(
   return await shares.admit(context, { ...plan, rows: plan.limit, of: plan }, async () => {
     const { rows, total, next, previous } = await store.page(plan, context.cancellation)
     shares.saw(context, plan, rows)
-    const nextCursor = next && cursors.encode(next)
-    const previousCursor = previous && cursors.encode(previous)
+    const cursorOf = (position: typeof next): string | undefined =>
+      position === undefined || !isKeyed(plan.entity) ? undefined : cursors.encode(position)
+    const [nextCursor, previousCursor] = [cursorOf(next), cursorOf(previous)]
     return {
       ...(await answered(context, rows, { plan, asArray: request.asArray })),
       ...truncatedIn(rows),

@@ -7,7 +7,7 @@ import { idText, isComposite, type RowKey } from '../entity/key.js'
 import { BATCHES } from '../entity/operations.js'
 import { parseMember } from '../entity/types/types.js'
 import { checkItemOwners, requireBatch } from './authorize.js'
-import type { Resource } from './model/catalogue.js'
+import type { KeyedResource } from './model/catalogue.js'
 import type { ExpectedVersions } from './model/plans.js'
 import { isMerged, readMembers } from './parsing/body.js'
 import { parseJson } from './parsing/json-body.js'
@@ -59,7 +59,7 @@ export function parseDeleteBatch(
 }
 
 interface ItemPlace {
-  readonly resource: Resource
+  readonly resource: KeyedResource
   readonly rowKey: RowKey
   /** JSON pointer of the item. */
   readonly at: string

@@ -3,8 +3,8 @@ import { DomainError } from '../../shared/errors.js'
 import { long } from '../entity/fields/words.js'
 import { idText, type RowKey } from '../entity/key.js'
 import { referenceableRows } from './authorize.js'
-import type { Resource } from './model/catalogue.js'
-import type { Entity } from '../entity/entity.js'
+import type { KeyedResource } from './model/catalogue.js'
+import type { KeyedEntity } from '../entity/entity.js'
 import { type Condition, type GetPlan, type HistoryPlan, ownPath, type Path } from './model/plans.js'
 import { CursorCodec } from './parsing/cursors.js'
 import { parseId } from './parsing/keys.js'
@@ -22,7 +22,7 @@ interface HistoryParams extends ReadParams, Pick<PagingParams, 'pageSize' | 'aft
 }
 
 interface PlannedHistory {
-  readonly resource: Resource
+  readonly resource: KeyedResource
   /** The row, of which its id is read. Who does not see it sees no history. */
   readonly row: GetPlan
   readonly page: HistoryPlan
@@ -34,7 +34,7 @@ interface PlannedHistory {
 }
 
 export function planHistory(params: HistoryParams, context: PlanningContext): PlannedHistory {
-  const resource = context.planning.catalogue.resource(params.resource, context.caller)
+  const resource = context.planning.catalogue.keyedResource(params.resource, context.caller)
   const { entity, projections } = resource
   if (!entity.history) throw new DomainError('route.not-found', 'This resource has no history.')
   const maxPageSize = Math.min(context.planning.maxPageSize, MOST_ENTRIES)
@@ -75,14 +75,14 @@ const ALONE = { references: [], manyToMany: [], children: [], askedBy: undefined
 const ORDER = [{ path: ownPath({ name: 'id', column: 'id', field: long() }), descending: true }] as const
 
 /** The resource of the audit entries, for a caller who reads all of them. */
-function auditTrailFor(context: PlanningContext): Resource | undefined {
+function auditTrailFor(context: PlanningContext): KeyedResource | undefined {
   const { catalogue, auditTrail } = context.planning
   if (auditTrail === undefined) return undefined
-  const trail = catalogue.resource(auditTrail, context.caller)
+  const trail = catalogue.keyedResource(auditTrail, context.caller)
   return referenceableRows(trail, context)?.kind === 'all-rows' ? trail : undefined
 }
 
-function shownOf(trail: Resource | undefined): PlannedHistory['shown'] {
+function shownOf(trail: KeyedResource | undefined): PlannedHistory['shown'] {
   const columns = Array.from(trail?.properties.values() ?? [], (one) =>
     one.kind === 'column' ? one.column.column : ''
   )
@@ -93,7 +93,7 @@ function shownOf(trail: Resource | undefined): PlannedHistory['shown'] {
 }
 
 /** The properties that conditions look at. Throws `capability.denied` where a history cannot tell when one of them changed. */
-function propertiesOf(conditions: readonly Condition[], entity: Entity): string[] {
+function propertiesOf(conditions: readonly Condition[], entity: KeyedEntity): string[] {
   const paths = (condition: Condition): readonly Path[] => {
     if ('anyOf' in condition) return condition.anyOf.flatMap(paths)
     return 'allOf' in condition ? condition.allOf.flatMap(paths) : [condition.path]

@@ -5,7 +5,7 @@ import type { SqlValues } from '../entity/define-operation.js'
 import type { Procedure } from '../entity/procedure.js'
 import type { RowsCall, RowsWanted } from '../entity/row-predicate.js'
 import { readableByReference } from './authorize.js'
-import { type Catalogue, type Resource, totalOrder } from './model/catalogue.js'
+import { type Catalogue, isKeyedResource, type KeyedResource, totalOrder } from './model/catalogue.js'
 import { keyOfId } from './parsing/keys.js'
 import { planned, type PlanningContext, UNPAGED_LIMIT } from './planning.js'
 import {
@@ -26,14 +26,14 @@ import type { LoadedRow } from './model/stores.js'
 
 /** The rows of an entity that an operation may find, with the columns that it gets. */
 export interface FindableRows {
-  readonly resource: Resource
+  readonly resource: KeyedResource
   readonly scope: RowScope
   readonly columns: Entity['columns']
 }
 
 /** Those that the caller could read by id. Throws what rejects that read. */
 export function rowsOfCaller(entity: Entity, context: PlanningContext): FindableRows {
-  const resource = context.planning.catalogue.resource(entity.name, context.caller)
+  const resource = context.planning.catalogue.keyedResource(entity.name, context.caller)
   const scope = readableByReference(resource, context)
   if (scope instanceof Error) throw scope
   const columns = entity.columns.filter(({ name, field }) => !field.hidden && !resource.withheld.has(name))
@@ -43,7 +43,8 @@ export function rowsOfCaller(entity: Entity, context: PlanningContext): Findable
 /** All of them, with hidden columns too. */
 export function everyRow(entity: Entity, catalogue: Catalogue): FindableRows {
   const resource = catalogue.resources('gateway').find((one) => one.entity.name === entity.name)
-  if (resource === undefined) throw new TypeError(`${entity.name} is no entity of the application`)
+  if (resource === undefined || !isKeyedResource(resource))
+    throw new TypeError(`${entity.name} is no entity of the application with a key`)
   return { resource, scope: allRows, columns: entity.columns }
 }
 

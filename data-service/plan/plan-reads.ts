@@ -5,7 +5,7 @@ import type { CustomRead } from '../entity/custom-read.js'
 import type { Entity, Reference } from '../entity/entity.js'
 import type { ReadName } from '../../shared/read-parameters.js'
 import { foreignRow, type OwnerParams, readableRows, referenceableRows } from './authorize.js'
-import { type Resource, totalOrder, uniqueColumn } from './model/catalogue.js'
+import { isKeyedResource, type KeyedResource, orderOfAll, type Resource, uniqueColumn } from './model/catalogue.js'
 import { CursorCodec } from './parsing/cursors.js'
 import {
   type ConditionParams,
@@ -120,6 +120,7 @@ export function planList(params: ListParams, context: PlanningContext): ListPlan
     scope,
     ...planShape(parsed.shape, resource, context),
     conditions: parsed.conditions,
+    sort: orderOfAll([], resource),
     limit: UNPAGED_LIMIT
   })
 }
@@ -172,7 +173,11 @@ export function planPage(params: PageParams, context: PlanningContext): PlannedP
   const { scope, parsed } = checkRead({ resource, read: 'paged', params }, context, (violations) => {
     const selection = parseSelection(params.selection, resource, violations)
     const cursors = new CursorCodec({ resource: resource.entity.name, ...selection })
-    const limits = { maxPageSize, cursors: violations.isEmpty ? cursors : undefined }
+    const limits = {
+      maxPageSize,
+      cursors: violations.isEmpty ? cursors : undefined,
+      isKeyed: isKeyedResource(resource)
+    }
     return {
       ...selection,
       cursors,
@@ -202,7 +207,7 @@ interface GetParams extends ReadParams {
 }
 
 export function planGet(params: GetParams, context: PlanningContext): GetPlan {
-  const resource = context.planning.catalogue.resource(params.resource, context.caller)
+  const resource = context.planning.catalogue.keyedResource(params.resource, context.caller)
   const { scope, parsed } = checkRead({ resource, read: 'get', params }, context, (violations) => ({
     key: parseId(params.id, resource.entity, violations),
     shape: parseShape(params.shape, resource, shapeReader(context, violations))
@@ -234,7 +239,7 @@ export function planGetBy(
   params: GetByParams,
   context: PlanningContext
 ): { readonly plan: GetByPlan; readonly absent: DomainError | undefined } {
-  const resource = context.planning.catalogue.resource(params.resource, context.caller)
+  const resource = context.planning.catalogue.keyedResource(params.resource, context.caller)
   const by = uniqueColumn(resource, params.property)
   const { scope, parsed } = checkRead({ resource, read: 'get', params: { ...params, by } }, context, (violations) => ({
     where: valueIs(by, parseUnique(params.value, by, violations)),
@@ -260,8 +265,8 @@ function shapeReader(context: PlanningContext, violations: Violations): Paramete
 }
 
 /** Another resource, as the caller sees it. */
-function resourceOf(name: string, { planning, caller }: PlanningContext): Resource {
-  return planning.catalogue.resource(name, caller)
+function resourceOf(name: string, { planning, caller }: PlanningContext): KeyedResource {
+  return planning.catalogue.keyedResource(name, caller)
 }
 
 type PlannedShape = Pick<RowsPlan, 'projection' | 'askedBy' | keyof PlannedNavigations>
@@ -422,7 +427,7 @@ interface LookupParams extends ReadParams {
 }
 
 export function planLookup(params: LookupParams, context: PlanningContext): LookupPlan {
-  const resource = context.planning.catalogue.resource(params.resource, context.caller)
+  const resource = context.planning.catalogue.keyedResource(params.resource, context.caller)
   const { scope, parsed: conditions } = checkRead({ resource, read: 'lookup', params }, context, (violations) =>
     parseLabelSearch(params.search, resource, violations)
   )
@@ -431,7 +436,7 @@ export function planLookup(params: LookupParams, context: PlanningContext): Look
 
 function parseLabelSearch(
   search: string | undefined,
-  { entity }: Resource,
+  { entity }: KeyedResource,
   violations: Violations
 ): readonly ColumnCondition[] {
   if (search === undefined || search.trim() === '') return []
@@ -493,7 +498,7 @@ export function planCustomRead(
       comparison: 'equals',
       operands: [value]
     })),
-    sort: totalOrder(sort, entity),
+    sort: orderOfAll(sort, resource),
     limit: typeof limit === 'number' ? Math.min(limit, UNPAGED_LIMIT) : UNPAGED_LIMIT,
     start: { kind: 'offset', offset: 0 },
     withTotal: false

@@ -1,10 +1,10 @@
 import type { Action, RequiredColumns } from '../entity/action.js'
-import type { Children, Column, Entity, Reference } from '../entity/entity.js'
+import type { Children, Column, KeyedEntity, Reference } from '../entity/entity.js'
 import { firstRowVersion } from '../entity/fields/row-version.js'
 import type { Operand, Value } from '../entity/fields/field.js'
 import type { RowKey } from '../entity/key.js'
 import { completeRow } from './parsing/body.js'
-import type { Resource } from './model/catalogue.js'
+import type { KeyedResource } from './model/catalogue.js'
 import { planned } from './planning.js'
 import {
   type ChildPlan,
@@ -38,7 +38,7 @@ export interface RandomSource {
 type Values = ReadonlyMap<Column, Value>
 
 interface RowInScope<Scope> {
-  readonly entity: Entity
+  readonly entity: KeyedEntity
   readonly key: RowKey
   readonly scope: Scope
 }
@@ -57,7 +57,7 @@ export const planLookBy = (of: Omit<RowInScope<RowScope>, 'key'> & { readonly wh
 
 /** A new root with its children. Fills in defaults, nulls, ids and first versions. */
 export function planInsert(
-  entity: Entity,
+  entity: KeyedEntity,
   row: {
     readonly scope: WriteScope
     readonly values: Values
@@ -112,17 +112,17 @@ export const planChildUpdate = (child: StoredChild, values: Values): ChildPlan =
 
 export const planChildDelete = (child: StoredChild): ChildPlan => planned({ kind: 'delete', ...child } as const)
 
-export const planFind = (entity: Entity, children: Children | null, keys: readonly RowKey[]): FindPlan =>
+export const planFind = (entity: KeyedEntity, children: Children | null, keys: readonly RowKey[]): FindPlan =>
   planned({ entity, children, keys })
 
 /** Throws TypeError for a column that is not unique, which is a mistake of the entity file. */
-export function planFindByUnique(entity: Entity, column: Column, value: Operand): FindByUniquePlan {
+export function planFindByUnique(entity: KeyedEntity, column: Column, value: Operand): FindByUniquePlan {
   if (!column.field.unique) throw new TypeError(`${entity.name}.${column.name} is not unique`)
   return planned({ entity, column, value })
 }
 
 export const planFindReferencing = (of: {
-  readonly entity: Entity
+  readonly entity: KeyedEntity
   readonly children: readonly Children[]
   readonly reference: Reference
   readonly key: RowKey
@@ -131,7 +131,7 @@ export const planFindReferencing = (of: {
 
 /** Throws TypeError for a column that the resource does not have, which is a mistake of the entity file. */
 export function planCountReferencing(of: {
-  readonly entity: Entity
+  readonly entity: KeyedEntity
   readonly reference: Reference
   readonly key: RowKey
   readonly where: Readonly<Record<string, readonly Operand[]>>
@@ -147,18 +147,18 @@ export function planCountReferencing(of: {
 
 /** Counts the rows of a new root that are outside of the scope of their collection. */
 export const planCountOutside = (
-  entity: Entity,
+  entity: KeyedEntity,
   { children: { foreignKey }, scope }: Pick<NewChildren, 'children' | 'scope'>,
   key: RowKey
 ): CountOutsidePlan => planned({ entity, foreignKey, key, scope })
 
 /** The full DTO of a row that was just written, where the write may leave it so and its caller sees it. */
-export function planWritten(resource: Resource, key: RowKey, { shown }: WriteScope): GetPlan {
+export function planWritten(resource: KeyedResource, key: RowKey, { shown }: WriteScope): GetPlan {
   return planOfWritten(resource, { key, scope: shown, projection: resource.projections.whole(ROW_ALONE) })
 }
 
 /** The id of such a row, where the write may leave it so. */
-export function planUnseen(resource: Resource, key: RowKey, { after }: WriteScope): GetPlan {
+export function planUnseen(resource: KeyedResource, key: RowKey, { after }: WriteScope): GetPlan {
   const id = resource.properties.get('id')
   if (id === undefined) throw new TypeError(`${resource.entity.name} has no id`)
   return planOfWritten(resource, { key, scope: after, projection: resource.projections.of([id]) })
@@ -166,7 +166,7 @@ export function planUnseen(resource: Resource, key: RowKey, { after }: WriteScop
 
 const ROW_ALONE = { references: false, children: false } as const
 
-function planOfWritten({ entity }: Resource, row: Pick<GetPlan, 'key' | 'scope' | 'projection'>): GetPlan {
+function planOfWritten({ entity }: KeyedResource, row: Pick<GetPlan, 'key' | 'scope' | 'projection'>): GetPlan {
   return planned({
     operation: 'get',
     entity,

@@ -217,8 +217,9 @@ export function noRows(entity: Entity): RowScope {
   return { kind: 'rows-where', conditions: [ofNoRow(entity)] }
 }
 
-/** A list without members, which no key is in. */
-function ofNoRow({ key: [first] }: Entity): Condition {
+/** A list without members, which no value is in. */
+function ofNoRow({ columns: [first], name }: Entity): Condition {
+  if (first === undefined) throw new TypeError(`${name} has no columns`)
   return { path: ownPath(first), comparison: 'in', operands: [] }
 }
 

@@ -19,7 +19,7 @@ import {
   type Writer
 } from './authorize.js'
 import { isMerged, NO_PATH, readChildren, readMembers, withheldValues } from './parsing/body.js'
-import { type Catalogue, creatableChildren, type Resource, uniqueColumn } from './model/catalogue.js'
+import { type Catalogue, creatableChildren, type KeyedResource, uniqueColumn } from './model/catalogue.js'
 import { NO_KEY, parseId, parseUnique } from './parsing/keys.js'
 import { type PlanningContext, rejectUnknownParameters, type UnknownParameters } from './planning.js'
 import type { ExpectedVersions } from './model/plans.js'
@@ -52,7 +52,7 @@ export interface BodyParams extends WriteParams {
 }
 
 export interface ParsedWrite {
-  readonly resource: Resource
+  readonly resource: KeyedResource
   readonly writer: Writer
   readonly values: ReadonlyMap<Column, Value>
   readonly key: string | undefined
@@ -96,7 +96,7 @@ export function parseCreate(params: CreateParams, context: PlanningContext, keyR
 
 /** Makes the reader of the rows of create requests. `at` is the JSON pointer of the row in the body. */
 export function rowReader(
-  resource: Resource,
+  resource: KeyedResource,
   writer: Writer,
   catalogue: Catalogue
 ): (json: JsonValue, at: string, findings: BodyFindings) => ParsedRow {
@@ -106,7 +106,7 @@ export function rowReader(
   const withheld = columns.filter((column) => !settable.includes(column))
   const collections = creatableChildren(resource).map((one) => {
     const { children } = one
-    const entity = children.resource === undefined ? undefined : catalogue.entity(children.resource)
+    const entity = children.resource === undefined ? undefined : catalogue.keyedEntity(children.resource)
     const unreachable = entity === undefined ? [] : unreachableIds(entity)
     const claimed = (): Column | undefined => entity && claimedColumn({ entity }, writer)?.column
     return { ...one, shown: shownColumns(resource, children), maySet: resource.maySet, claimed, unreachable }
@@ -169,7 +169,7 @@ export function parseBatch(
 }
 
 /** Counted before a row is read, so that a refusal costs little. */
-function rowsWithChildren(rows: readonly JsonValue[], resource: Resource): number {
+function rowsWithChildren(rows: readonly JsonValue[], resource: KeyedResource): number {
   const names = creatableChildren(resource).map(({ children }) => children.name)
   const childrenOf = (row: JsonValue, name: string): number => {
     const children = isObject(row) && Object.hasOwn(row, name) ? row[name] : undefined
@@ -179,7 +179,7 @@ function rowsWithChildren(rows: readonly JsonValue[], resource: Resource): numbe
 }
 
 /** The columns of a child that the caller may see. */
-function shownColumns({ properties }: Resource, children: Children): readonly Column[] {
+function shownColumns({ properties }: Pick<KeyedResource, 'properties'>, children: Children): readonly Column[] {
   const property = properties.get(children.name.toLowerCase())
   return property?.kind === 'children' ? property.shown : []
 }
@@ -262,7 +262,7 @@ export function parseUpdate(params: UpdateParams, context: PlanningContext): Par
 
 /** The unique property that an update names its row by. Throws `route.not-found`. */
 function columnNamed(property: string, { resource }: WriteParams, { planning, caller }: PlanningContext): Column {
-  return uniqueColumn(planning.catalogue.resource(resource, caller), property)
+  return uniqueColumn(planning.catalogue.keyedResource(resource, caller), property)
 }
 
 /** `id` holds a value of the column. */
@@ -274,7 +274,7 @@ function withoutId({ id: _, ...others }: UpdateParams, by: Column): WriteParams 
 function readNamedRow(
   text: string,
   of: {
-    readonly resource: Resource
+    readonly resource: KeyedResource
     readonly by: Column
     readonly body: JsonValue
     readonly context: PlanningContext
@@ -343,7 +343,7 @@ function takesDatabaseDefault({ name, field }: Column, body: JsonValue): boolean
 /** A body may name the id of the path, and the columns of its key, with no other values. */
 function checkBodyKey(
   body: JsonValue,
-  { resource: { entity }, rowKey }: { readonly resource: Resource; readonly rowKey: RowKey },
+  { resource: { entity }, rowKey }: { readonly resource: KeyedResource; readonly rowKey: RowKey },
   findings: BodyFindings
 ): void {
   // An id of the path that does not parse is a violation already.
@@ -370,7 +370,7 @@ export interface ParsedAct extends Omit<ParsedUpdate, 'defaulted'> {
 }
 
 export function parseAct(params: ActParams, context: PlanningContext): ParsedAct {
-  const resource = context.planning.catalogue.resource(params.resource, context.caller)
+  const resource = context.planning.catalogue.keyedResource(params.resource, context.caller)
   const action = resource.entity.actions.get(params.action)
   if (action === undefined) throw new DomainError('route.not-found', 'There is no such action.')
   const { permission, input, guardedChild } = action
@@ -427,8 +427,8 @@ export function authorizeOperation(
   operation: WriteOperation,
   params: WriteParams & { readonly isBatch?: boolean },
   context: PlanningContext
-): { readonly resource: Resource; readonly writer: Writer } {
-  const resource = context.planning.catalogue.resource(params.resource, context.caller)
+): { readonly resource: KeyedResource; readonly writer: Writer } {
+  const resource = context.planning.catalogue.keyedResource(params.resource, context.caller)
   requireOperation(resource, operation)
   const { isBatch = false } = params
   return { resource, writer: authorizeWrite({ resource, route: operation, params, isBatch }, context) }
@@ -438,7 +438,7 @@ export function authorizeOperation(
 export function parseBody<Read>(
   params: BodyParams,
   of: {
-    readonly resource: Resource
+    readonly resource: KeyedResource
     readonly writer: Writer
     readonly body: JsonValue
     readonly keyRequired: boolean

@@ -261,6 +261,15 @@ export interface ResourceTypes {
   readonly row: RowType
   /** `StockItems` */
   readonly plural: string
+}
+
+/** Whether requests name the rows of a resource: all that have a key have an `id`. */
+export function hasIds({ properties = [] }: Resource): boolean {
+  return properties.some(({ name }) => name === 'id')
+}
+
+/** Those of rows that requests name. */
+export interface KeyedTypes extends ResourceTypes {
   readonly idType: ValueType
 }
 
@@ -268,7 +277,7 @@ export interface ResourceTypes {
 const NUMERIC_TYPES: ReadonlySet<string> = new Set(['int32', 'int64', 'uint64', 'double'])
 
 /** The id as it stands in a path; empty where none was sent, which is no id. A number that was not sent is 0. */
-export function pathId({ idType }: ResourceTypes, type: MessageType, request: Message): string {
+export function pathId({ idType }: KeyedTypes, type: MessageType, request: Message): string {
   return pathText({ key: 'id', type: idType }, type, request)
 }
 

@@ -1,7 +1,7 @@
 import { itemsOfArray } from '../operations/json.js'
 import { batchBody, fieldsBeside, RowCount, unknownPaths, writeBody, type WrittenBody } from './bodies.js'
 import type { TypedRpc } from './generic.js'
-import { ownerFields, pathId, type ResourceTypes } from './rows.js'
+import { type KeyedTypes, ownerFields, pathId } from './rows.js'
 import { type FieldSpec, makeMessage, type MessageType, protoFieldName } from './schema.js'
 import { readRows, rowField } from './typed-reads.js'
 import {
@@ -30,7 +30,7 @@ const MASK: FieldSpec = {
 }
 
 /** The item of a batch, within the request. */
-function itemType({ numbers, idType }: ResourceTypes, name: string, more: readonly FieldSpec[]): MessageType {
+function itemType({ numbers, idType }: KeyedTypes, name: string, more: readonly FieldSpec[]): MessageType {
   return makeMessage(numbers, { name: `${name}Request.Item`, comment: `A row of ${name}.` }, [
     { key: 'id', type: idType.proto, label: 'plain', comment: 'Which row.' },
     VERSION,
@@ -39,7 +39,7 @@ function itemType({ numbers, idType }: ResourceTypes, name: string, more: readon
 }
 
 function batchRequest(
-  { numbers, resource }: ResourceTypes,
+  { numbers, resource }: KeyedTypes,
   { name, item }: { readonly name: string; readonly item: MessageType }
 ): MessageType {
   return makeMessage(numbers, { name: `${name}Request`, comment: `Request of ${name}.`, nested: [item] }, [
@@ -51,7 +51,7 @@ function batchRequest(
   ])
 }
 
-export function batchUpdateRpc(types: ResourceTypes): TypedRpc {
+export function batchUpdateRpc(types: KeyedTypes): TypedRpc {
   const { numbers, row, plural } = types
   const name = `BatchUpdate${plural}`
   const rows = protoFieldName(plural)
@@ -106,7 +106,7 @@ export function batchUpdateRpc(types: ResourceTypes): TypedRpc {
   }
 }
 
-export function batchDeleteRpc(types: ResourceTypes): TypedRpc {
+export function batchDeleteRpc(types: KeyedTypes): TypedRpc {
   const { numbers, plural } = types
   const name = `BatchDelete${plural}`
   const item = itemType(types, name, [])
@@ -145,7 +145,7 @@ function itemsOf(request: Message): readonly Message[] {
 /** The body of an item, with its id and its version. */
 function guardedBody(
   { text, malformed }: WrittenBody,
-  of: { readonly types: ResourceTypes; readonly item: MessageType; readonly message: Message }
+  of: { readonly types: KeyedTypes; readonly item: MessageType; readonly message: Message }
 ): WrittenBody {
   const { types, item, message } = of
   const version = message['row_version']

@@ -6,7 +6,7 @@ import type { TypedRpc } from './generic.js'
 import { EMPTY_LOCK, Numbers, type ProtoLock } from './numbers.js'
 import { protoText } from './proto-text.js'
 import { Conditions, makeQuery } from './queries.js'
-import { makeRows, type ResourceTypes, type RowType, uniqueFields } from './rows.js'
+import { hasIds, type KeyedTypes, makeRows, type ResourceTypes, type RowType, uniqueFields } from './rows.js'
 import { type EnumType, isEnum, type MessageType, pascalCase, rowName, type ServiceType } from './schema.js'
 import { operationRpc } from './typed-operations.js'
 import { customReadRpc, exportRpc, getRpc, listRpc, lookupRpc } from './typed-reads.js'
@@ -58,26 +58,29 @@ export function makeTypedPackage(
       numbers,
       resource,
       row,
-      plural: pascalCase(name),
-      idType: idTypeOf(resource, row)
+      plural: pascalCase(name)
     }
     const query = makeQuery(resource, row, { numbers, conditions })
     const has = (operation: string): boolean => operations.includes(operation)
-    const rpcs = [
-      getRpc(of),
-      ...uniqueFields(of).map((by) => getRpc(of, by)),
+    const reads = (resource.reads ?? []).map((read) => customReadRpc(of, read))
+    const ofNamed = (keyed: KeyedTypes): readonly TypedRpc[] => [
+      getRpc(keyed),
+      ...uniqueFields(of).map((by) => getRpc(keyed, by)),
       listRpc(of, query),
-      lookupRpc(of),
+      lookupRpc(keyed),
       exportRpc(of, query),
-      ...(resource.reads ?? []).map((read) => customReadRpc(of, read)),
-      ...(has('create') ? [createRpc(of)] : []),
-      ...(has('batch') ? [batchCreateRpc(of)] : []),
-      ...(has('update') ? updateRpcs(of) : []),
-      ...(has('updateBatch') ? [batchUpdateRpc(of)] : []),
-      ...(has('delete') ? [deleteRpc(of)] : []),
-      ...(has('deleteBatch') ? [batchDeleteRpc(of)] : []),
-      ...(resource.actions ?? []).map((action) => actionRpc(of, action))
+      ...reads,
+      ...(has('create') ? [createRpc(keyed)] : []),
+      ...(has('batch') ? [batchCreateRpc(keyed)] : []),
+      ...(has('update') ? updateRpcs(keyed) : []),
+      ...(has('updateBatch') ? [batchUpdateRpc(keyed)] : []),
+      ...(has('delete') ? [deleteRpc(keyed)] : []),
+      ...(has('deleteBatch') ? [batchDeleteRpc(keyed)] : []),
+      ...(resource.actions ?? []).map((action) => actionRpc(keyed, action))
     ]
+    const rpcs = !hasIds(resource)
+      ? [listRpc(of, query), exportRpc(of, query), ...reads]
+      : ofNamed({ ...of, idType: idTypeOf(resource, row) })
     types.push(row.message, ...query.types, ...rpcs.flatMap(({ request, response }) => [request, response]))
     return { name: `${row.message.name}Service`, comment: description, rpcs }
   })

@@ -18,6 +18,8 @@ import {
   ownerOf,
   pathText,
   readRow,
+  hasIds,
+  type KeyedTypes,
   type ResourceTypes,
   type RowType,
   type UniqueField
@@ -40,7 +42,7 @@ import { storedJson } from '../entity/fields/json-parser.js'
 const flagField = (key: string, comment: string): FieldSpec => ({ key, type: 'bool', label: 'plain', comment })
 
 /** A row by its id, or by a unique property. */
-export function getRpc(types: ResourceTypes, by?: UniqueField): TypedRpc {
+export function getRpc(types: KeyedTypes, by?: UniqueField): TypedRpc {
   const { numbers, resource, row, idType } = types
   const named = by ?? { key: 'id', type: idType }
   const name = `Get${row.message.name}${by === undefined ? '' : byName(by)}`
@@ -118,9 +120,11 @@ export function listRpc(types: ResourceTypes, query: QueryType): TypedRpc {
   const { numbers, resource, row } = types
   const name = `List${types.plural}`
   const rows = protoFieldName(types.plural)
+  const isKeyed = hasIds(resource)
+  const ofCursors = (fields: readonly FieldSpec[]): readonly FieldSpec[] => (isKeyed ? fields : [])
   return {
     name,
-    comment: 'A page of rows, by its number or by a cursor.',
+    comment: `A page of rows, by its number${isKeyed ? ' or by a cursor' : ''}.`,
     resource: types.name,
     generic: 'Page',
     request: makeMessage(numbers, { name: `${name}Request`, comment: `Request of ${name}.` }, [
@@ -131,8 +135,10 @@ export function listRpc(types: ResourceTypes, query: QueryType): TypedRpc {
         comment: 'From 1; 10 where absent. A greater one than the maximum becomes it.'
       },
       { key: 'page_number', type: 'int64', comment: 'From 1; 1 where absent. Not together with a cursor.' },
-      { key: 'after', type: 'string', comment: 'A cursor of an answer to the same query: what follows its row.' },
-      { key: 'before', type: 'string', comment: 'A cursor as after: what precedes its row.' },
+      ...ofCursors([
+        { key: 'after', type: 'string', comment: 'A cursor of an answer to the same query: what follows its row.' },
+        { key: 'before', type: 'string', comment: 'A cursor as after: what precedes its row.' }
+      ]),
       flagField('skip_total', 'Whether rows are not counted, which takes time in large tables.'),
       ...shapeFields(resource),
       ...ownerFields(resource),
@@ -145,8 +151,10 @@ export function listRpc(types: ResourceTypes, query: QueryType): TypedRpc {
       { key: 'total_count', type: 'int64', comment: 'Rows that match in all. Absent where the request skips it.' },
       flagField('has_next', 'Whether rows follow this page.'),
       flagField('has_previous', 'Whether rows precede this page.'),
-      { key: 'next_cursor', type: 'string', comment: 'What after takes for the rows that follow.' },
-      { key: 'previous_cursor', type: 'string', comment: 'What before takes for the rows that precede.' },
+      ...ofCursors([
+        { key: 'next_cursor', type: 'string', comment: 'What after takes for the rows that follow.' },
+        { key: 'previous_cursor', type: 'string', comment: 'What before takes for the rows that precede.' }
+      ]),
       ...lackFields(resource),
       flagField('total_is_lower_bound', 'Whether more rows match than total_count says.')
     ]),
@@ -199,7 +207,7 @@ function presentTexts<Name extends string>(
   > // Object.fromEntries does not keep names.
 }
 
-export function lookupRpc(types: ResourceTypes): TypedRpc {
+export function lookupRpc(types: KeyedTypes): TypedRpc {
   const { numbers, resource, row, idType } = types
   const name = `Lookup${types.plural}`
   const item = makeMessage(numbers, { name: `${name}Response.Item`, comment: 'A row by its name.' }, [

@@ -10,7 +10,7 @@ import {
   pathId,
   pathText,
   readRow,
-  type ResourceTypes,
+  type KeyedTypes,
   type UniqueField,
   uniqueFields
 } from './rows.js'
@@ -81,12 +81,12 @@ interface WriteAnswer {
   readonly rolledBack?: boolean
 }
 
-function rowResponse({ numbers, row }: ResourceTypes, name: string): Pick<TypedRpc, 'response'> {
+function rowResponse({ numbers, row }: KeyedTypes, name: string): Pick<TypedRpc, 'response'> {
   const declared = { name: `${name}Response`, comment: `Response of ${name}.` }
   return { response: makeMessage(numbers, declared, [rowField(row), REPLAYED, IGNORED, ROLLED_BACK]) }
 }
 
-function rowAnswer({ row }: ResourceTypes, { record, ...answer }: WriteAnswer, unused: readonly string[]): Message {
+function rowAnswer({ row }: KeyedTypes, { record, ...answer }: WriteAnswer, unused: readonly string[]): Message {
   return { [protoFieldName(row.message.name)]: readRow(row, parsed(record?.json)), ...outcomeOf(answer, unused) }
 }
 
@@ -98,7 +98,7 @@ export function outcomeOf(
   return { ignored_members: [...ignoredMembers, ...unused], replayed, rolled_back: rolledBack }
 }
 
-export function createRpc(types: ResourceTypes): TypedRpc {
+export function createRpc(types: KeyedTypes): TypedRpc {
   const { numbers, resource, row } = types
   const name = `Create${row.message.name}`
   return {
@@ -126,7 +126,7 @@ export function createRpc(types: ResourceTypes): TypedRpc {
   }
 }
 
-export function batchCreateRpc(types: ResourceTypes): TypedRpc {
+export function batchCreateRpc(types: KeyedTypes): TypedRpc {
   const { numbers, resource, row, plural } = types
   const name = `BatchCreate${plural}`
   const rows = protoFieldName(plural)
@@ -167,7 +167,7 @@ export function batchCreateRpc(types: ResourceTypes): TypedRpc {
 }
 
 /** `Replace…`, which sets every field, and `Update…`, which sets those of its mask. */
-export function updateRpcs(types: ResourceTypes): TypedRpc[] {
+export function updateRpcs(types: KeyedTypes): TypedRpc[] {
   const byProperty = types.resource.updatesByProperty === true ? uniqueFields(types) : []
   return [
     changeRpc(types, 'Replace'),
@@ -176,7 +176,7 @@ export function updateRpcs(types: ResourceTypes): TypedRpc[] {
   ]
 }
 
-function changeRpc(types: ResourceTypes, verb: 'Replace' | 'Update', by?: UniqueField): TypedRpc {
+function changeRpc(types: KeyedTypes, verb: 'Replace' | 'Update', by?: UniqueField): TypedRpc {
   const { numbers, resource, row, idType } = types
   const named = by ?? { key: 'id', type: idType }
   const name = `${verb}${row.message.name}${by === undefined ? '' : byName(by)}`
@@ -233,7 +233,7 @@ function changeRpc(types: ResourceTypes, verb: 'Replace' | 'Update', by?: Unique
   }
 }
 
-export function deleteRpc(types: ResourceTypes): TypedRpc {
+export function deleteRpc(types: KeyedTypes): TypedRpc {
   const { numbers, resource, row, idType } = types
   const name = `Delete${row.message.name}`
   const comment =
@@ -267,7 +267,7 @@ export function deleteRpc(types: ResourceTypes): TypedRpc {
   }
 }
 
-export function actionRpc(types: ResourceTypes, action: Action): TypedRpc {
+export function actionRpc(types: KeyedTypes, action: Action): TypedRpc {
   const { numbers, resource, row, idType } = types
   const { name: actionName = '', description = '', input = [], childPrecondition = '' } = action
   // An action may be called as one of the rpcs that every resource has.
@@ -319,7 +319,7 @@ export function actionRpc(types: ResourceTypes, action: Action): TypedRpc {
   }
 }
 
-function rowIn({ row }: ResourceTypes, request: Message): Message {
+function rowIn({ row }: KeyedTypes, request: Message): Message {
   return (request[protoFieldName(row.message.name)] ?? {}) as Message // Of our own codec.
 }
 

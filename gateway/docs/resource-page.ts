@@ -204,7 +204,7 @@ function exampleCall(resource: Resource, base: string): string {
     ...(sorted === undefined ? [] : [`sortColumn=${sorted.name}`, 'sortDirection=desc']),
     ...owner(resource, 'paged'),
     'pageSize=5',
-    `fields=${[...new Set(['id', label])].join(',')}`
+    ...(resource.key.length === 0 ? [] : [`fields=${[...new Set(['id', label])].join(',')}`])
   ]
   return `curl -gi '${base}/${name}/paged${queryText(parameters)}'${token}`
 }

@@ -182,7 +182,8 @@ export function readOperations(components: Components, resource: Resource): Docu
   const { name } = resource
   const reads = READ_NAMES.filter((operation) => resource.operations.includes(operation)).map(
     (operation): DocumentedOperation => {
-      const { url, summary, answer, filters } = READ_ROUTES[operation]
+      const { url, filters } = READ_ROUTES[operation]
+      const { summary, answer } = wordsOf(operation, resource)
       const isRow = url.endsWith('/:id')
       return {
         path: url.replace(':resource', name).replace(':id', '{id}'),
@@ -227,7 +228,12 @@ function getByOperation(components: Components, resource: Resource, property: Pr
 }
 
 function answers(components: Components, resource: Resource, operation: ReadName): object {
-  const { answer, mediaType, headers } = READ_ROUTES[operation]
+  const { mediaType, headers } = READ_ROUTES[operation]
+  const { answer } = wordsOf(operation, resource)
+  const lacking = [
+    ...(isVersioned(resource) ? [] : ['ETag']),
+    ...(resource.key.length > 0 ? [] : ['X-Next-Cursor', 'X-Previous-Cursor'])
+  ]
   return {
     ...success(components, {
       status: 200,
@@ -236,10 +242,18 @@ function answers(components: Components, resource: Resource, operation: ReadName
         ...content(mediaType, ...documentedAnswer(components, resource, operation)),
         ...(operation === 'totals' ? content('text/csv', { type: 'string' }) : {})
       },
-      headers: [...ENTITY_HEADERS, ...(isVersioned(resource) ? headers : headers.filter((header) => header !== 'ETag'))]
+      headers: [...ENTITY_HEADERS, ...headers.filter((header) => !lacking.includes(header))]
     }),
     ...problems(components, operation)
   }
+}
+
+/** Rows without a key have no order by id. */
+function wordsOf(operation: ReadName, { key }: Resource): { readonly summary: string; readonly answer: string } {
+  const isUnnamed = operation === 'list' && key.length === 0
+  return isUnnamed
+    ? { summary: 'The first rows', answer: 'Rows in order of all their properties.' }
+    : READ_ROUTES[operation]
 }
 
 /** The schema of the body, and its example. */

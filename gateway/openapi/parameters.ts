@@ -31,11 +31,18 @@ export function exampleMember(example: unknown): { readonly example?: unknown } 
 export function operationParameters(components: Components, resource: Resource, operation: ReadName): object[] {
   const { names, filters } = parametersOfRead(operation, resource)
   return [
-    ...names.flatMap((name) => queryParameters(components, { resource, operation, name })),
+    ...names
+      .filter((name) => takes(resource, name))
+      .flatMap((name) => queryParameters(components, { resource, operation, name })),
     ...(filters ? filterParameters(components, resource) : []),
     ...ownerParameters(components, ownerParameterOf(resource, operation)),
     ...headerParameters(components)
   ]
+}
+
+/** Rows without a key have no cursors, and what sends one gets a 400 that says why. */
+function takes({ key }: Resource, name: ReadParameter): boolean {
+  return key.length > 0 || (name !== 'after' && name !== 'before')
 }
 
 /** The parameter of an owner filter. It is not `required`, since some callers and configurations do not need it. */

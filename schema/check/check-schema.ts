@@ -2,12 +2,12 @@ import { QueryTypes } from 'sequelize'
 import type { Logger } from 'pino'
 import { StartError } from '../../shared/start-error.js'
 import type { Children, Column, Entity, Joined, ManyToMany, StoreName } from '../../data-service/entity/entity.js'
-import { type Keyed, keyMaker, unreachableIds } from '../../data-service/entity/key.js'
+import { type Keyed, keyed, keyMaker, unreachableIds } from '../../data-service/entity/key.js'
 import { suggestion } from '../../data-service/entity/fields/names.js'
 import type { Database } from '../../data-service/sql/engines/engine.js'
 import { quotedIdentifier } from '../../data-service/sql/engines/statement.js'
 import { fullTextIndex, searchedColumns } from '../model/full-text.js'
-import type { LiveSchema, LiveTable } from '../model/live-schema.js'
+import { keptApart, type LiveSchema, type LiveTable } from '../model/live-schema.js'
 import type { MissingIndex, SchemaChecks } from '../model/schema-checks.js'
 import {
   type CheckedTable,
@@ -141,7 +141,7 @@ export async function schemaReport(
     check.begin(entity)
     if (store === 'primary') check.root(entity)
     for (const children of entity.children.filter((one) => one.store === store)) {
-      check.children(children, { entity, owner: entity.name, to: entity })
+      check.children(children, { entity, owner: entity.name, to: keyed(entity) })
     }
   }
   const { mistakes, warnings, triggers } = check.report
@@ -264,20 +264,15 @@ class Checking {
 
   /** A key that two rows could share would make a page repeat rows, and a write change several. */
   #key(checked: CheckedTable, table: LiveTable): void {
-    if (table.kind === 'view') return
+    if (table.kind === 'view' || checked.key.length === 0) return
     const { owner, key, isCreated, isWritten } = checked
-    const names = key.map(({ column }) => column.toLowerCase())
-    const isSame = (columns: readonly (string | undefined)[]): boolean =>
-      columns.length === names.length && columns.every((one) => one !== undefined && names.includes(one.toLowerCase()))
-    const isPrimary = isSame(table.primaryKey)
-    const unique = table.indexes.find(
-      (index) =>
-        index.unique &&
-        !index.partial &&
-        isSame(index.keys.map((one) => (one.prefix === undefined ? one.column : undefined)))
+    const by = keptApart(
+      table,
+      key.map(({ column }) => column)
     )
+    const isPrimary = by === 'primary key'
     const listed = key.map(({ column }) => column).join(', ')
-    if (!isPrimary && unique === undefined) {
+    if (by === undefined) {
       const primary = table.primaryKey.join(', ')
       const text = `${owner}: nothing keeps two rows of ${table.name} from the same ${listed}`
       if (primary !== '') {
@@ -436,8 +431,9 @@ export async function unreachableRows(
   const found: { readonly resource: string; readonly ids: readonly string[] }[] = []
   for (const entity of entities) {
     const segments = unreachableIds(entity)
-    if (segments.length === 0) continue
-    const id = quotedIdentifier(entity.key[0].column)
+    const [key] = entity.key
+    if (key === undefined || segments.length === 0) continue
+    const id = quotedIdentifier(key.column)
     const places = segments.map((_, at) => `$${at + 1}`).join(', ')
     const rows = await sequelize.query<{ id: unknown }>(
       `SELECT ${id} AS id FROM ${quotedIdentifier(entity.table)} WHERE ${id} IN (${places}) LIMIT ${4 * segments.length}`,

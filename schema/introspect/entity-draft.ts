@@ -28,7 +28,7 @@ export interface EntityDraft {
   readonly fields: readonly FieldDraft[]
   /** The names of all columns that the table has. */
   readonly live: readonly string[]
-  /** The properties of the key: `id` alone, or several. */
+  /** The properties of the key: `id` alone, or several. Empty for rows without a key. */
   readonly key: readonly string[]
   readonly references: readonly ReferenceDraft[]
   readonly filterable: readonly string[]
@@ -43,6 +43,8 @@ export interface EntityDraft {
   readonly versionColumn: string | undefined
   /** The storage engine if it has no transactions. */
   readonly withoutTransactions: string | undefined
+  /** Of a table without a key: the columns that could be parts of one, the likeliest first. */
+  readonly candidates: readonly string[]
   /** What the report says of it, a sentence each. */
   readonly notes: readonly string[]
   /** Tables whose rows go with a row of this one (ON DELETE CASCADE), with the property that refers to it. */
@@ -66,8 +68,6 @@ interface ReferenceDraft {
 export interface LeftOut {
   readonly table: string
   readonly why: string
-  /** Of a table without a key: the columns that could be parts of one, the likeliest first. */
-  readonly candidates?: readonly string[]
 }
 
 export interface Drafts {
@@ -82,6 +82,8 @@ export interface DraftOptions {
   readonly values: ReadonlyMap<string, ReadonlyMap<string, StoredValues>>
   /** Keys that were named for tables and views without one. */
   readonly keys: ReadonlyMap<string, readonly string[]>
+  /** Why keys that were named in this run do not hold, by table. */
+  readonly refused: ReadonlyMap<string, string>
   /** By table, the columns that the last run hid. They stay hidden whatever the names around them say by now. */
   readonly hidden: ReadonlyMap<string, ReadonlySet<string>>
   /** Names of resources that tables have already. */
@@ -129,6 +131,7 @@ interface BegunDraft {
   readonly key: readonly LiveColumn[]
   readonly columns: readonly BegunColumn[]
   readonly versionColumn: string | undefined
+  readonly candidates: readonly string[]
   readonly notes: readonly string[]
   /** Columns that the last run hid. */
   readonly hidden: ReadonlySet<string>
@@ -173,9 +176,9 @@ function beginDraft(table: LiveTable, options: DraftOptions): Omit<BegunDraft, '
   const servable = new Map(
     usable.flatMap(({ live, treatment }) => ('word' in treatment ? [[live.name, treatment.word]] : []))
   )
-  const named = options.keys.get(table.name)
-  const key = keyOrProblem(table, servable, named)
-  if ('why' in key) return key
+  const found = keyOrProblem(table, servable, options)
+  const { key } = found
+  if (found.why !== undefined) notes.push(`Its rows have no key, so that no request names one: ${found.why}.`)
   for (const live of key.filter((one) => isSuspectColumn(one, servable.get(one.name), table))) {
     notes.push(`The name of the column \`${live.name}\` says that it is a secret. It is served, since --key names it.`)
   }
@@ -196,8 +199,16 @@ function beginDraft(table: LiveTable, options: DraftOptions): Omit<BegunDraft, '
     }
     return [{ live, property, type: treatment.word, isReadOnly: treatment.kind === 'readOnly' }]
   })
-  const versionColumn = table.withoutTransactions === undefined ? version?.name : undefined
-  return { table, key, columns, versionColumn, notes: [...notes, ...unknownDates(columns)] }
+  if (columns.length === 0) return { why: 'it has no column that can be served' }
+  const versionColumn = table.withoutTransactions === undefined && key.length > 0 ? version?.name : undefined
+  return {
+    table,
+    key,
+    columns,
+    versionColumn,
+    candidates: found.candidates ?? [],
+    notes: [...notes, ...unknownDates(columns)]
+  }
 }
 
 function unknownDates(columns: readonly BegunColumn[]): string[] {
@@ -227,19 +238,30 @@ function isQuotable(name: string): boolean {
   return /^[^\p{Cc}`]{1,64}$/u.test(name)
 }
 
+/** A key, or why there is none, with the columns that could be one. */
+interface FoundKey {
+  readonly key: readonly LiveColumn[]
+  readonly why?: string
+  readonly candidates?: readonly string[]
+}
+
 /** The columns of the primary key, or of a unique key that is never null; else the reason why there is none. */
 function keyOrProblem(
   table: LiveTable,
   servable: ReadonlyMap<string, ColumnWord>,
-  named: readonly string[] | undefined
-): readonly LiveColumn[] | Unserved {
+  { keys, refused }: Pick<DraftOptions, 'keys' | 'refused'>
+): FoundKey {
+  const named = keys.get(table.name)
+  const refusal = refused.get(table.name)
+  if (refusal !== undefined) return { key: [], why: `--key was refused, since ${refusal}` }
   const columnsOf = (names: readonly string[]): LiveColumn[] =>
     names.flatMap((name) => table.columns.find((one) => one.name.toLowerCase() === name.toLowerCase()) ?? [])
   if (named !== undefined) {
     const columns = columnsOf(named)
-    if (columns.length < named.length) return { why: `it has no columns ${named.join(', ')}, which --key names` }
+    if (columns.length < named.length)
+      return { key: [], why: `it has no columns ${named.join(', ')}, which --key names` }
     const why = keyProblem(columns, servable)
-    return why === undefined ? columns : { why }
+    return why === undefined ? { key: columns } : { key: [], why }
   }
   const uniques = table.indexes.filter(
     ({ unique, partial, keys }) =>
@@ -260,10 +282,10 @@ function keyOrProblem(
     const problem = columns.some(({ nullable }) => nullable)
       ? `${names.join(', ')} may be null`
       : (keyProblem(columns, servable) ?? secretInKey(columns, servable, table))
-    if (problem === undefined) return columns
+    if (problem === undefined) return { key: columns }
     problems.push(problem)
   }
-  if (candidates.length > 0) return { why: `no key of it can be served: ${problems.join('; ')}` }
+  if (candidates.length > 0) return { key: [], why: `no key of it can be served: ${problems.join('; ')}` }
   const fit = table.columns.filter(
     (live) =>
       (table.kind === 'view' || !live.nullable) &&
@@ -272,6 +294,7 @@ function keyOrProblem(
   )
   const isLikely = ({ name }: LiveColumn): boolean => /(?:^|_|[a-z])id$/i.test(name)
   return {
+    key: [],
     why: table.kind === 'view' ? 'a view has no key' : 'it has no primary key and no unique key that is never null',
     candidates: [...fit.filter(isLikely), ...fit.filter((one) => !isLikely(one))].map(({ name }) => name)
   }
@@ -369,10 +392,11 @@ function finishDraft(
     filterable: filterable.map(({ property }) => property),
     sortable: comparable.filter((one) => options.sortsAll === true || isIndexed(one)).map(({ property }) => property),
     fullText: fullTextOf(table, shown),
-    label: labelOf(draft),
+    label: key.length === 0 ? undefined : labelOf(draft),
     writes: versionColumn === undefined ? [] : mayCreate(draft) ? ['create', 'update', 'delete'] : ['update', 'delete'],
     versionColumn,
     withoutTransactions: table.withoutTransactions,
+    candidates: draft.candidates,
     notes
   }
 }

@@ -22,7 +22,8 @@ function definitionMembers(draft: EntityDraft): Part[] {
   const members: Part[] = [`name: ${stringLiteral(resource)}`]
   if (table !== resource.replaceAll('-', '_')) members.push(`table: ${stringLiteral(table)}`)
   members.push(`description: ${stringLiteral(descriptionOf(draft))}`)
-  if (versionColumn === undefined) members.push("rowVersion: 'none'")
+  if (key.length === 0) members.push("key: 'none'")
+  else if (versionColumn === undefined) members.push("rowVersion: 'none'")
   if (key.length > 1) members.push(listOf('key', key))
   members.push(['fields: {', fields.map(fieldText), '}', 'broken'])
   if (label !== undefined) members.push(`label: ${stringLiteral(label)}`)

@@ -5,7 +5,7 @@ import type { StoredValues } from '../model/column-types.js'
 import type { LiveSchema } from '../model/live-schema.js'
 import { ownTableNames, type OwnTables, RECORD } from '../../data-service/sql/engines/own-tables.js'
 import type { MendingStatements } from '../model/schema-checks.js'
-import { type DraftOptions, draftEntities, type Drafts, type LeftOut } from './entity-draft.js'
+import { type DraftOptions, draftEntities, type Drafts, type EntityDraft } from './entity-draft.js'
 import { likelyReferences, type NamedReference, referenceMistake, referenceText, withReferences } from './references.js'
 import { shellWord } from '../model/shell-word.js'
 import { schemaOf } from '../kinds/kinds.js'
@@ -33,6 +33,8 @@ export interface Found extends Drafts {
   readonly versions: ReadonlyMap<string, readonly string[]>
   /** `SchemaTools.unseen` */
   readonly unseen: readonly string[]
+  /** Why keys that were named for this run do not hold, by table: these are served without a key. */
+  readonly refused: ReadonlyMap<string, string>
   /** References that could be named. */
   readonly proposed: Proposals
   /** Those that the drafts have without a foreign key. */
@@ -45,14 +47,14 @@ interface Proposals {
   readonly more: number
 }
 
-/** A key that was named for a table and does not tell its rows apart, or a reference that cannot be one. */
-export class KeyMistake extends Error {
-  override readonly name = 'KeyMistake'
+/** A reference that was named and cannot be one. */
+export class ReferenceMistake extends Error {
+  override readonly name = 'ReferenceMistake'
 }
 
 /**
  * Drafts of entity files for the tables and views of a database. Reads its catalogue, up to a hundred thousand rows of the tables
- * whose declared types leave open what they hold, and the named keys of all rows; writes nothing. Throws a KeyMistake.
+ * whose declared types leave open what they hold, and the named keys of all rows; writes nothing. Throws a ReferenceMistake.
  */
 export async function introspectDatabase(database: Database, options: IntrospectOptions): Promise<Found> {
   const schema = schemaOf(database)
@@ -64,11 +66,12 @@ export async function introspectDatabase(database: Database, options: Introspect
   const own = new Set(ownSchema === undefined ? [...ownTableNames(), RECORD].map((name) => `${prefix}${name}`) : [])
   const isEngineTable = (table: string): boolean => own.has(table)
   const all = { ...described, tables: new Map(wanted) }
+  const refused = new Map<string, string>()
   for (const [table, columns] of options.keys) {
     if (options.except.includes(table)) continue
     const why = await keyMistake(database, all, { table, columns })
-    if (why !== undefined && options.named.has(table)) throw new KeyMistake(`--key ${table}: ${why}.`)
-    if (why !== undefined) others.push([table, `${why}; --unkey ${shellWord(table)} forgets its key`])
+    if (why !== undefined && options.named.has(table)) refused.set(table, why)
+    else if (why !== undefined) others.push([table, `${why}; --unkey ${shellWord(table)} forgets its key`])
   }
   const mistaken = new Set(others.map(([table]) => table))
   const tables = new Map(wanted.filter(([table]) => !mistaken.has(table)))
@@ -95,6 +98,7 @@ export async function introspectDatabase(database: Database, options: Introspect
       { ...live, tables: new Map(Array.from(readable, ([name, one]) => [name, withReferences(one, references)])) },
       {
         ...options,
+        refused,
         isEngineTable,
         types: schema.columnTypes,
         values,
@@ -105,7 +109,8 @@ export async function introspectDatabase(database: Database, options: Introspect
   const named = options.references.filter((one) => {
     const why = referenceMistake(declared, one)
     const text = referenceText(one)
-    if (why !== undefined && options.namedReferences.has(text)) throw new KeyMistake(`--reference ${text}: ${why}.`)
+    if (why !== undefined && options.namedReferences.has(text))
+      throw new ReferenceMistake(`--reference ${text}: ${why}.`)
     return why === undefined
   })
   const known = named.length === 0 ? declared : draft(named)
@@ -114,14 +119,16 @@ export async function introspectDatabase(database: Database, options: Introspect
   const taken = isTaken ? [...named, ...proposed.references] : named
   const drafts = isTaken ? draft(taken) : known
   const versions = versionStatements(drafts, live, schema.checksOf(live).mend)
-  const leftOut: LeftOut[] = []
-  for (const one of drafts.leftOut) {
-    const hint = one.candidates && (await keyHint(database, one.table, one.candidates))
-    leftOut.push(hint === undefined ? one : { table: one.table, why: `${one.why}. ${hint}` })
+  const entities: EntityDraft[] = []
+  for (const one of drafts.entities) {
+    const isHinted = one.key.length === 0 && !refused.has(one.table)
+    const hint = isHinted ? [await keyHint(database, one.table, one.candidates)] : []
+    entities.push({ ...one, notes: [...one.notes, ...hint] })
   }
   return {
     ...drafts,
-    leftOut,
+    entities,
+    refused,
     versions,
     unseen: await schema.unseen(),
     proposed: isTaken ? { ...proposed, references: [] } : proposed,
@@ -164,11 +171,12 @@ async function keyHint(database: Database, table: string, candidates: readonly s
     .flatMap((one, at) => candidates.slice(at + 1, TRIED.inPairs).map((other) => [one, other]))
   for (const columns of [...candidates.slice(0, TRIED.alone).map((one) => [one]), ...pairs]) {
     const { nulls, duplicates, rows } = await schemaOf(database).countKey(table, columns)
-    if (rows === 0) return 'It has no rows that show what tells them apart; --key says it'
+    if (rows === 0)
+      return `It has no rows that show what tells them apart: \`--key ${shellWord(table)}=<column>\` says it.`
     if (nulls + duplicates > 0) continue
     return `Its rows are told apart by ${columns.join(', ')} so far. Where that is no chance: --key ${shellWord(`${table}=${columns.join(',')}`)}`
   }
-  return 'No column of it that could be a key, and no pair of them, tells its rows apart'
+  return 'No column of it that could be a key, and no pair of them, tells its rows apart.'
 }
 
 /** The statements that give the rows of a table a version, which are printed and never run. */
@@ -178,8 +186,11 @@ function versionStatements(
   { addVersion, versionTriggers }: MendingStatements
 ): ReadonlyMap<string, readonly string[]> {
   const unversioned = entities.filter(
-    ({ table, kind, versionColumn }) =>
-      kind === 'table' && versionColumn === undefined && tables.get(table)?.withoutTransactions === undefined
+    ({ table, kind, key, versionColumn }) =>
+      kind === 'table' &&
+      key.length > 0 &&
+      versionColumn === undefined &&
+      tables.get(table)?.withoutTransactions === undefined
   )
   return new Map(
     unversioned.map(({ table, key, fields }) => {

@@ -49,7 +49,7 @@ export function introspectedTable(draft: EntityDraft): IntrospectedTable {
   const version = versionColumn === undefined ? 'no row version' : `row version ${versionColumn}`
   return {
     resource,
-    rows: `key ${key.join(', ')}; ${version}`,
+    rows: `${key.length === 0 ? "key: 'none'" : `key ${key.join(', ')}`}; ${version}`,
     columns: Object.fromEntries(fields.map((field) => [field.column, fieldText(field)])),
     references: Object.fromEntries(references.map(({ name, to, via }) => [name, `to ${to} via ${via.join(', ')}`])),
     ...(withoutTransactions === undefined ? {} : { withoutTransactions })

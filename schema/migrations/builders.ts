@@ -13,7 +13,8 @@ export function createTable<const Name extends string>(
 ): Extract<Step, { readonly kind: 'createTable' }> {
   const { columns, primaryKey, indexes = [], foreignKeys = [] } = define(TABLE_WORDS)
   const made = columns.map(({ column }) => column)
-  const keyed = primaryKey === undefined ? { columns: made } : withPrimaryKey(table, made, primaryKey)
+  const isKeyless = primaryKey === 'none'
+  const keyed = primaryKey === undefined || isKeyless ? { columns: made } : withPrimaryKey(table, made, primaryKey)
   const definition: Table = {
     name: identifier(table),
     ...keyed,
@@ -22,9 +23,10 @@ export function createTable<const Name extends string>(
   }
   const named = new Set(definition.columns.map(({ name }) => name))
   if (named.size !== columns.length) throw new TypeError(`${table} has two columns of one name`)
-  if (primaryKey === undefined && definition.columns.filter(({ key }) => key !== 'none').length !== 1) {
+  const keys = definition.columns.filter(({ key }) => key !== 'none').length
+  if (isKeyless ? keys > 0 : primaryKey === undefined && keys !== 1) {
     throw new TypeError(
-      `${table} needs one primary key: t.int('id').autoIncrement(), t.guid('id').primaryKey(), or primaryKey: […] of several columns`
+      `${table} needs one primary key: t.int('id').autoIncrement(), t.guid('id').primaryKey(), primaryKey: […] of several columns, or primaryKey: 'none'`
     )
   }
   return { kind: 'createTable', table, definition }
@@ -52,8 +54,8 @@ function withPrimaryKey(
 
 interface TableDefinition<Name extends string> {
   readonly columns: readonly ColumnBuilder<Name>[]
-  /** A primary key of several columns, in its order. One of a single column is a word of the column. */
-  readonly primaryKey?: readonly [NoInfer<Name>, NoInfer<Name>, ...NoInfer<Name>[]]
+  /** A primary key of several columns, in its order. One of a single column is a word of the column. `none`: rows have no key. */
+  readonly primaryKey?: readonly [NoInfer<Name>, NoInfer<Name>, ...NoInfer<Name>[]] | 'none'
   readonly indexes?: readonly (IndexBuilder<NoInfer<Name>> | readonly IndexBuilder<NoInfer<Name>>[])[]
   readonly foreignKeys?: readonly ForeignKeyDefinition<NoInfer<Name>>[]
 }

@@ -1,6 +1,6 @@
 import type { Children, Column, Entity, KeyColumns, StoreName } from '../../data-service/entity/entity.js'
 import type { Field } from '../../data-service/entity/fields/field.js'
-import { type Keyed, keyMaker } from '../../data-service/entity/key.js'
+import { isKey, isKeyed, type Keyed, keyed, keyMaker } from '../../data-service/entity/key.js'
 import { ownerColumns } from '../../data-service/entity/validation/validate-access.js'
 import { searchedColumns } from '../model/full-text.js'
 import {
@@ -43,12 +43,13 @@ export function entityTables(entities: readonly Entity[], store: StoreName): Ent
   }
   for (const entity of entities) {
     for (const children of entity.children.filter((one) => one.store === store)) {
-      found.addChildren(children, { to: entity, owner: entity.name })
+      found.addChildren(children, { to: keyed(entity), owner: entity.name })
     }
     if (store !== 'primary') continue
     for (const { to, via } of entity.references) {
       const target = tableOf.get(to)
-      if (target !== undefined) found.addForeignKey(entity.table, via, { to: target, onDelete: 'restrict' })
+      if (target !== undefined && isKeyed(target))
+        found.addForeignKey(entity.table, via, { to: target, onDelete: 'restrict' })
     }
     for (const owner of ownerColumns(entity)) found.addOwner(entity, owner)
     for (const property of entity.sortable) {
@@ -104,21 +105,25 @@ class Collected {
   readonly #conflicts: string[] = []
 
   addTable(
-    { table: name, columns, key }: Keyed & { readonly table: string; readonly columns: readonly Column[] },
+    {
+      table: name,
+      columns,
+      key
+    }: { readonly table: string; readonly key: readonly Column[]; readonly columns: readonly Column[] },
     { owner, versionColumn }: { readonly owner: string; readonly versionColumn: string | undefined }
   ): void {
     const parts = this.#parts(name, owner)
     if (key.length > 1) parts.primaryKey ??= key.map(({ column }) => column)
     for (const own of columns) {
       const { column, field } = own
-      const isKey = key.some((one) => one.column === column)
+      const isOfKey = key.some((one) => one.column === column)
       this.#addColumn(name, owner, {
         name: column,
         type: typeOfField(field),
         nullable: field.nullable,
-        key: !isKey ? 'none' : keyMaker(own, { key }) === 'database' ? 'autoIncrement' : 'primary'
+        key: !isOfKey ? 'none' : isKey(key) && keyMaker(own, { key }) === 'database' ? 'autoIncrement' : 'primary'
       })
-      if (field.unique && !(isKey && key.length === 1)) parts.unique.add(column)
+      if (field.unique && !(isOfKey && key.length === 1)) parts.unique.add(column)
       if (typeof field.defaultTo !== 'object' && field.defaultTo !== undefined) {
         this.#defaults.set(`${name}.${column}`, field.defaultTo)
       }
@@ -156,7 +161,7 @@ class Collected {
 
   /** Every read of an owner looks for its rows by the column. */
   addOwner({ table, key }: Entity, { column, field }: Column): void {
-    if (key[0].column !== column && !field.unique) this.#owners.add(`${table}.${column}`)
+    if (key[0]?.column !== column && !field.unique) this.#owners.add(`${table}.${column}`)
   }
 
   /** A row of an aggregate goes with its root, also where it is a resource of its own that refers to the root. */

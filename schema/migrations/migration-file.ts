@@ -1,6 +1,13 @@
 import { stringLiteral } from '../model/column-types.js'
 import { indexName } from './builders.js'
-import type { ForeignKey, Table, TableColumn, TableIndex, TableStep } from '../model/tables.js'
+import {
+  type ForeignKey,
+  primaryKeyOf,
+  type Table,
+  type TableColumn,
+  type TableIndex,
+  type TableStep
+} from '../model/tables.js'
 
 /**
  * The text of the file of a migration, in the builders of builders.ts; without types for an application in JavaScript. A
@@ -60,7 +67,12 @@ function stepPart(step: TableStep): Part {
   const named = (names: readonly string[]): Part => [`${step.kind}(`, [table, ...names.map(stringLiteral)], ')']
   switch (step.kind) {
     case 'createTable':
-      return [`createTable(${table}, (t) => ({`, tableParts(step.table, step.definition), '}))', 'broken']
+      return [
+        `createTable(${table}, (t) => ({`,
+        [...tableParts(step.table, step.definition), ...keylessPart(step.definition)],
+        '}))',
+        'broken'
+      ]
     case 'addColumns':
       return [`addColumns(${table}, (t) => ({`, tableParts(step.table, step), '}))', 'broken']
     case 'alterColumn':
@@ -93,6 +105,10 @@ function addForeignKeysPart(table: string, foreignKeys: readonly ForeignKey[]): 
     return [`addForeignKeys(${stringLiteral(table)}, {`, members, '})']
   }
   return ['addForeignKeys(', [stringLiteral(table), ...keys], ')']
+}
+
+function keylessPart(table: Table): Part[] {
+  return primaryKeyOf(table).length > 0 ? [] : ["primaryKey: 'none'"]
 }
 
 function tableParts(table: string, { columns, primaryKey, indexes, foreignKeys }: Omit<Table, 'name'>): Part[] {

@@ -261,3 +261,19 @@ export async function countDangling(
   )
   return { rows: Number(counted?.counted), dangling: Number(counted?.dangling ?? 0) }
 }
+
+/** What keeps two rows of the table from the same values in these columns. */
+export function keptApart(
+  { primaryKey, indexes }: LiveTable,
+  columns: readonly string[]
+): 'primary key' | 'unique index' | undefined {
+  const names = columns.map((name) => name.toLowerCase())
+  const isSame = (others: readonly (string | undefined)[]): boolean =>
+    others.length === names.length && others.every((one) => one !== undefined && names.includes(one.toLowerCase()))
+  if (isSame(primaryKey)) return 'primary key'
+  const isUnique = indexes.some(
+    ({ unique, partial, keys }) =>
+      unique && !partial && isSame(keys.map((one) => (one.prefix === undefined ? one.column : undefined)))
+  )
+  return isUnique ? 'unique index' : undefined
+}

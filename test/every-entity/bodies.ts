@@ -1,5 +1,5 @@
 import type { Action } from '../../data-service/entity/action.js'
-import type { Children, Entity } from '../../data-service/entity/entity.js'
+import type { Children, KeyedEntity } from '../../data-service/entity/entity.js'
 import type { Column } from '../../data-service/entity/fields/columns.js'
 import type { WireValue } from '../oracle/wire-value.js'
 import { OWNERS } from './callers.js'
@@ -10,7 +10,7 @@ import { ownerColumn, type Rule, type States } from './rule.js'
 /** A create that is in order, for a row of the owner; the owner is named where `named`. */
 export async function createBody(
   maker: RowMaker,
-  entity: Entity,
+  entity: KeyedEntity,
   { owner, named }: { readonly owner: number; readonly named: boolean }
 ): Promise<Members> {
   const settable = entity.columns.filter((column) => isNamedOnCreate(column))
@@ -41,7 +41,7 @@ function isForSome({ writableBy, nullable, defaultTo }: Column['field']): boolea
 }
 
 /** A PUT that is in order. */
-export async function updateBody(maker: RowMaker, entity: Entity): Promise<Members> {
+export async function updateBody(maker: RowMaker, entity: KeyedEntity): Promise<Members> {
   const settable = entity.columns.filter(isSetByUpdate)
   return {
     ...(await membersOf(maker, entity, { columns: settable, owner: OWNERS[0] })),
@@ -52,7 +52,7 @@ export async function updateBody(maker: RowMaker, entity: Entity): Promise<Membe
 /** What an action takes of this row: the first of the children that it names, rows that exist, small amounts. */
 export async function actionBody(
   maker: RowMaker,
-  entity: Entity,
+  entity: KeyedEntity,
   of: { action: Action; row: MadeRow }
 ): Promise<Members> {
   const { action, row } = of
@@ -72,7 +72,7 @@ export async function actionBody(
 }
 
 /** An id that a column of this name holds in the table of the entity or in one of its children's. */
-async function referredAnywhere(maker: RowMaker, entity: Entity, column: Column): Promise<WireValue | undefined> {
+async function referredAnywhere(maker: RowMaker, entity: KeyedEntity, column: Column): Promise<WireValue | undefined> {
   const own = await maker.referred(entity, column, OWNERS[0])
   if (own !== undefined) return own
   for (const children of entity.children) {
@@ -92,7 +92,7 @@ function childNamed({ children }: MadeRow, name: string): MadeRow | undefined {
 
 async function membersOf(
   maker: RowMaker,
-  entity: Entity,
+  entity: KeyedEntity,
   { columns, owner }: { readonly columns: readonly Column[]; readonly owner: number }
 ): Promise<Record<string, unknown>> {
   const n = maker.next()
@@ -106,7 +106,7 @@ async function membersOf(
     : body
 }
 
-async function childBody(maker: RowMaker, entity: Entity, children: Children): Promise<Record<string, unknown>> {
+async function childBody(maker: RowMaker, entity: KeyedEntity, children: Children): Promise<Record<string, unknown>> {
   const n = maker.next()
   const body: Record<string, unknown> = {}
   for (const column of children.columns) {
@@ -130,7 +130,7 @@ export function neededState({ states }: Rule, { name }: Action): States {
 }
 
 /** Every state that any action of an entity is about, those that its actions can be in first; none without actions. */
-export function statesOf(entity: Entity, rule: Rule): Values[] {
+export function statesOf(entity: KeyedEntity, rule: Rule): Values[] {
   const values = new Map<string, WireValue[]>()
   for (const action of entity.actions.values()) {
     for (const [name, wanted] of Object.entries(neededState(rule, action))) {
@@ -152,7 +152,7 @@ export function deletableState({ deletable }: Rule): Values {
 }
 
 /** Every state of one property in which a row cannot be deleted, whatever else it has; none without such a rule. */
-export function undeletableStates(entity: Entity, rule: Rule): Values[] {
+export function undeletableStates(entity: KeyedEntity, rule: Rule): Values[] {
   return Object.entries(rule.deletable).flatMap(([name, allowed]) => {
     const known = statesOf(entity, rule).flatMap((state) => state[name] ?? [])
     const others = [...new Set([...known, ...elsewhere(entity, name, allowed)])].filter((one) => !allowed.includes(one))
@@ -161,7 +161,7 @@ export function undeletableStates(entity: Entity, rule: Rule): Values[] {
 }
 
 /** Values of a property that are none of these. */
-function elsewhere({ columns }: Entity, name: string, values: readonly WireValue[]): WireValue[] {
+function elsewhere({ columns }: KeyedEntity, name: string, values: readonly WireValue[]): WireValue[] {
   const field = columns.find((one) => one.name === name)?.field
   if (field?.type === 'bool') return [true, false].filter((one) => !values.includes(one))
   if (field?.type === 'enum') return field.words.filter((one) => !values.includes(one))
@@ -178,7 +178,7 @@ export function suits(needed: States, state: Values): boolean {
 }
 
 /** A state that suits an action, on top of what any row of the entity has. */
-export function suitableState(entity: Entity, rule: Rule, action: Action): Values {
+export function suitableState(entity: KeyedEntity, rule: Rule, action: Action): Values {
   const needed = neededState(rule, action)
   return statesOf(entity, rule).find((state) => suits(needed, state)) ?? {}
 }

@@ -1,4 +1,4 @@
-import type { Entity } from '../../data-service/entity/entity.js'
+import type { KeyedEntity } from '../../data-service/entity/entity.js'
 import { parseCondition } from '../oracle/condition.js'
 import { keyNames, loadEntityRows } from '../oracle/entity-oracle.js'
 import type { OracleRow } from '../oracle/load-rows.js'
@@ -15,7 +15,7 @@ import { mayRead } from './rule.js'
 import { neededFor, verdict } from './verdict.js'
 
 /** What filters, sorts and fields take, with the very rows; all else is a name that nobody knows. */
-export function checkAllowLists(tested: TestedApplication, entity: Entity): void {
+export function checkAllowLists(tested: TestedApplication, entity: KeyedEntity): void {
   const page: Call = { resource: entity.name, operation: 'paged', pageSize: '500' }
 
   it('filters by every filterable property with each of its operators', async () => {
@@ -198,7 +198,7 @@ export function checkAllowLists(tested: TestedApplication, entity: Entity): void
 }
 
 /** The rows that a page shows the bypass role, which these tests call by: all of them, unless a predicate says otherwise. */
-async function rowsOf(tested: TestedApplication, entity: Entity, page: Call): Promise<OracleRow[]> {
+async function rowsOf(tested: TestedApplication, entity: KeyedEntity, page: Call): Promise<OracleRow[]> {
   const { reaches } = verdict(tested.ruleOf(entity), page, tested.callers.bypass)
   return (await loadEntityRows(tested.sql, entity, tested.entities)).filter(reaches)
 }

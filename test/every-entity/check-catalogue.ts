@@ -30,7 +30,7 @@ export function checkCatalogue(tested: TestedApplication): void {
   }
 
   it('serves every entity of the application', () => {
-    const registered = tested.entities.map(({ name }) => name)
+    const registered = [...tested.entities, ...tested.keyless].map(({ name }) => name)
     for (const caller of callers) expect(seen.get(caller)?.map(({ name }) => name)).to.have.members(registered)
   })
 

@@ -1,5 +1,5 @@
 import type { Action } from '../../data-service/entity/action.js'
-import type { Entity } from '../../data-service/entity/entity.js'
+import type { KeyedEntity } from '../../data-service/entity/entity.js'
 import {
   actionBody,
   deletableState,
@@ -33,7 +33,7 @@ const REFUSED: readonly (readonly [IfMatch, code: string])[] = [
 ]
 
 /** Each action in each state with each kind of tag, and PUT, PATCH and DELETE with each kind of tag. */
-export function checkPreconditions(tested: TestedApplication, entity: Entity): void {
+export function checkPreconditions(tested: TestedApplication, entity: KeyedEntity): void {
   const rule = tested.ruleOf(entity)
   for (const action of entity.actions.values()) {
     if (!tested.succeeds(entity, action.name)) continue
@@ -182,7 +182,7 @@ export function checkPreconditions(tested: TestedApplication, entity: Entity): v
 /** Somebody who may give the row each of these bodies. */
 function whoUpdates(
   tested: TestedApplication,
-  entity: Entity,
+  entity: KeyedEntity,
   { row, bodies, findings }: { readonly row: Row; readonly bodies: readonly Members[]; readonly findings: Findings }
 ): Caller | undefined {
   const call = { resource: entity.name, operation: 'update' } as const
@@ -193,7 +193,7 @@ function whoUpdates(
 }
 
 /** What comes first of two things that are wrong with a delete: no row, then its tag, then its state. */
-async function checkUndeletable(tested: TestedApplication, entity: Entity): Promise<void> {
+async function checkUndeletable(tested: TestedApplication, entity: KeyedEntity): Promise<void> {
   const findings = new Findings()
   for (const values of undeletableStates(entity, tested.ruleOf(entity))) {
     const row = await tested.maker.row(entity, { values })
@@ -222,7 +222,7 @@ async function checkUndeletable(tested: TestedApplication, entity: Entity): Prom
 /** Every tag that must be rejected, before anything that the body has wrong, and nothing comes of it. */
 async function checkTags(
   tested: TestedApplication,
-  entity: Entity,
+  entity: KeyedEntity,
   { call, caller, findings }: { readonly call: Call; readonly caller: Caller; readonly findings: Findings }
 ): Promise<void> {
   const compared = tested.comparedFor(entity)
@@ -251,7 +251,7 @@ function wrong(body: object | undefined): Members | undefined {
 /** With the row's tag each transport is answered, and the tag is stale from then on. */
 async function checkFresh(
   tested: TestedApplication,
-  entity: Entity,
+  entity: KeyedEntity,
   of: {
     readonly call: Call
     readonly caller: Caller

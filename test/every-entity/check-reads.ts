@@ -1,4 +1,4 @@
-import type { Entity } from '../../data-service/entity/entity.js'
+import type { KeyedEntity } from '../../data-service/entity/entity.js'
 import { ANONYMOUS, type Caller, OWNERS } from './callers.js'
 import { answeredByAll, Findings, problemsOfUnknown } from './findings.js'
 import { SECRET } from './made-values.js'
@@ -21,7 +21,7 @@ import {
 } from './verdict.js'
 
 /** Every read by every caller: the status, the code and exactly the rows, over HTTP and over gRPC. */
-export function checkReads(tested: TestedApplication, entity: Entity): void {
+export function checkReads(tested: TestedApplication, entity: KeyedEntity): void {
   const rule = tested.ruleOf(entity)
   for (const read of collections(rule)) {
     it(`${read.name ?? read.operation} answers each caller with exactly the rows that are theirs`, async () => {
@@ -102,7 +102,7 @@ export function checkReads(tested: TestedApplication, entity: Entity): void {
 }
 
 /** Totals count the rows that the list shows, whatever they are grouped by. */
-export function checkTotals(tested: TestedApplication, entity: Entity): void {
+export function checkTotals(tested: TestedApplication, entity: KeyedEntity): void {
   const { totals } = entity
   if (totals?.measures.some(({ name }) => name === 'count') !== true) return
   const rule = tested.ruleOf(entity)
@@ -134,7 +134,7 @@ export function checkTotals(tested: TestedApplication, entity: Entity): void {
 }
 
 /** The history of a row is for whoever reads it by its id, and shows the columns that its reader sees. */
-export function checkHistory(tested: TestedApplication, entity: Entity): void {
+export function checkHistory(tested: TestedApplication, entity: KeyedEntity): void {
   if (!entity.history) return
   const rule = tested.ruleOf(entity)
   it('history answers each caller who reads the row by its id, with the properties of that caller', async () => {
@@ -170,7 +170,7 @@ export function checkHistory(tested: TestedApplication, entity: Entity): void {
 /** A create in the audit trail that has a value of every column, of hidden ones too: an entry may be older than that word. */
 async function addEntry(
   { kind, sql, tables }: TestedApplication,
-  { name, columns }: Entity,
+  { name, columns }: KeyedEntity,
   id: string
 ): Promise<void> {
   const changes = Object.fromEntries(columns.map((one) => [one.name, [null, one.field.hidden ? `"${SECRET}"` : '1']]))
@@ -182,7 +182,7 @@ async function addEntry(
 }
 
 /** The read of a row by each of its unique properties: it is that by id, and answered to the same callers. */
-function uniqueNames({ columns, filterable, key }: Entity, row: OracleRow | undefined, call: Call): Call[] {
+function uniqueNames({ columns, filterable, key }: KeyedEntity, row: OracleRow | undefined, call: Call): Call[] {
   const unique = columns.filter(
     (column) => column.field.unique && !column.field.nullable && filterable.has(column.name) && !key.includes(column)
   )
@@ -202,7 +202,7 @@ function idsOf(rule: Rule, rows: readonly OracleRow[]): string[] {
 /** What a read shows of rows, in words that can be compared. */
 function shown(
   rule: Rule,
-  entity: Entity,
+  entity: KeyedEntity,
   { call, rows }: { readonly call: Call; readonly rows: readonly OracleRow[] }
 ): string[] {
   if (call.operation === 'lookup') {
@@ -231,7 +231,7 @@ const SPELLINGS: readonly (readonly string[])[] = [
 ]
 
 /** The owner filter before each of its routes, by each way to write an owner. */
-export function checkOwnerFilter(tested: TestedApplication, entity: Entity): void {
+export function checkOwnerFilter(tested: TestedApplication, entity: KeyedEntity): void {
   const rule = tested.ruleOf(entity)
   const { ownerFilter } = rule
   if (ownerFilter === undefined) return
@@ -278,7 +278,7 @@ export function checkOwnerFilter(tested: TestedApplication, entity: Entity): voi
 const [OWN, OTHER] = OWNERS
 
 /** Conditions that aim at the rows of others find none, in totals and exports neither. */
-export function checkForeignFilters(tested: TestedApplication, entity: Entity): void {
+export function checkForeignFilters(tested: TestedApplication, entity: KeyedEntity): void {
   const rule = tested.ruleOf(entity)
   const owner = ownerColumn(rule)
   if (owner === undefined || !entity.filterable.has(owner) || typeof rule.read !== 'object' || !('column' in rule.read))
@@ -317,7 +317,7 @@ function withOwner({ callers }: TestedApplication, rule: Rule, call: Call): Call
 }
 
 /** Where no bypass role is set, whatever needs no ownership serves and the first use of it is a failure to configure. */
-export function checkWithoutBypass(tested: TestedApplication, entity: Entity): void {
+export function checkWithoutBypass(tested: TestedApplication, entity: KeyedEntity): void {
   const rule = tested.ruleOf(entity)
   it(`${entity.name} serves what asks for no owner, and nothing else`, async () => {
     const findings = new Findings()

@@ -1,4 +1,4 @@
-import type { Children, Column, Entity, Reference } from '../../data-service/entity/entity.js'
+import type { Children, Column, KeyedEntity, Reference } from '../../data-service/entity/entity.js'
 import { createBody, updateBody } from './bodies.js'
 import { type Caller, OWNERS } from './callers.js'
 import { answered, answeredByAll, Findings } from './findings.js'
@@ -15,7 +15,7 @@ import type { Call, Row } from './transports.js'
 import { callersOf, neededFor, verdict, withOwners } from './verdict.js'
 
 /** What comes with rows: referenced rows as far as the caller could read them by id, and the row's own children. */
-export function checkIncludes(tested: TestedApplication, entity: Entity): void {
+export function checkIncludes(tested: TestedApplication, entity: KeyedEntity): void {
   checkReferences(tested, entity)
   checkReferencesWithin(tested, entity)
   checkManyToMany(tested, entity)
@@ -23,7 +23,7 @@ export function checkIncludes(tested: TestedApplication, entity: Entity): void {
 }
 
 /** By SQL of our own: links and rows, of which the caller could read both. */
-function checkManyToMany(tested: TestedApplication, entity: Entity): void {
+function checkManyToMany(tested: TestedApplication, entity: KeyedEntity): void {
   if (entity.manyToMany.length === 0) return
   const rule = tested.ruleOf(entity)
   it('includes of rows by links hold what the caller could read by itself, each once, and nothing else', async () => {
@@ -77,7 +77,7 @@ function checkManyToMany(tested: TestedApplication, entity: Entity): void {
   })
 }
 
-function checkReferences(tested: TestedApplication, entity: Entity): void {
+function checkReferences(tested: TestedApplication, entity: KeyedEntity): void {
   if (entity.references.length === 0) return
   const rule = tested.ruleOf(entity)
   const crossed = entity.references.filter((reference) => mayCross(tested, entity, reference))
@@ -127,7 +127,7 @@ interface ReferenceWithin {
 }
 
 /** References of referenced rows and of children, each of which every reader may name. At most as many as a request names. */
-function referencesWithin(tested: TestedApplication, entity: Entity): readonly ReferenceWithin[] {
+function referencesWithin(tested: TestedApplication, entity: KeyedEntity): readonly ReferenceWithin[] {
   const within = [
     ...entity.references
       .filter(isOpen)
@@ -144,7 +144,7 @@ function isOpen({ via }: Reference): boolean {
   return via.every(({ field }) => field.readableBy === undefined)
 }
 
-function checkReferencesWithin(tested: TestedApplication, entity: Entity): void {
+function checkReferencesWithin(tested: TestedApplication, entity: KeyedEntity): void {
   const within = referencesWithin(tested, entity)
   if (within.length === 0) return
   const rule = tested.ruleOf(entity)
@@ -181,7 +181,7 @@ function keyIn(row: Row, via: Reference['via']): string | null {
 }
 
 /** Whether a row of one owner may refer to a row that only another one reads. */
-function mayCross(tested: TestedApplication, entity: Entity, { to, via }: Reference): boolean {
+function mayCross(tested: TestedApplication, entity: KeyedEntity, { to, via }: Reference): boolean {
   const target = guardOf(tested.ruleOf(tested.entityNamed(to)), { operation: 'get' })
   return (
     typeof target === 'object' &&
@@ -193,7 +193,7 @@ function mayCross(tested: TestedApplication, entity: Entity, { to, via }: Refere
 /** The id of a new row of the first owner that refers to a row of the second one. */
 async function rowOfAnotherOwner(
   tested: TestedApplication,
-  entity: Entity,
+  entity: KeyedEntity,
   { name, to, via }: Reference
 ): Promise<string> {
   const [owner, other] = OWNERS
@@ -210,7 +210,7 @@ async function rowOfAnotherOwner(
 }
 
 /** By SQL of our own. */
-function checkChildren(tested: TestedApplication, entity: Entity): void {
+function checkChildren(tested: TestedApplication, entity: KeyedEntity): void {
   const children = entity.children.filter(({ store: one }) => one === 'primary')
   if (children.length === 0) return
   it('includes of children are those of the row, and so are theirs', async () => {
@@ -247,8 +247,8 @@ function checkChildren(tested: TestedApplication, entity: Entity): void {
 async function makeLink(
   tested: TestedApplication,
   of: {
-    readonly entity: Entity
-    readonly link: Entity
+    readonly entity: KeyedEntity
+    readonly link: KeyedEntity
     readonly back: Reference
     readonly onward: Reference
     readonly owner: number
@@ -264,7 +264,7 @@ async function makeLink(
   if (!isMade) return
   const first = OWNERS[0]
   const [from, to] = [await maker.row(entity, { owner: first }), await maker.row(target, { owner })]
-  const keyOf = ({ via }: Reference, { key }: Entity, { values }: MadeRow): (readonly [string, WireValue])[] =>
+  const keyOf = ({ via }: Reference, { key }: KeyedEntity, { values }: MadeRow): (readonly [string, WireValue])[] =>
     via.map(({ name }, at) => [name, values[key[at]?.name ?? ''] ?? null])
   const values = Object.fromEntries([...keyOf(back, entity, from), ...keyOf(onward, target, to)])
   await maker.row(link, { owner: first, values })
@@ -279,7 +279,7 @@ function includers(tested: TestedApplication, rule: Rule, call: Call): Caller[] 
 /** Whether the caller could read the row by its id. */
 function readable(
   tested: TestedApplication,
-  { to, row }: { readonly to: Entity; readonly row: OracleRow },
+  { to, row }: { readonly to: KeyedEntity; readonly row: OracleRow },
   caller: Caller
 ): boolean {
   const call: Call = { resource: to.name, operation: 'get', id: String(row['id']) }
@@ -300,7 +300,7 @@ const READS = [
 ] as const
 
 /** Who sees the properties that take a permission, and what becomes of them in the bodies of all others. */
-export function checkColumnPermissions(tested: TestedApplication, entity: Entity): void {
+export function checkColumnPermissions(tested: TestedApplication, entity: KeyedEntity): void {
   const rule = tested.ruleOf(entity)
   const names = Object.keys(rule.byPermission)
   if (names.length === 0) return

@@ -1,4 +1,4 @@
-import type { Entity } from '../../data-service/entity/entity.js'
+import type { KeyedEntity } from '../../data-service/entity/entity.js'
 import { actionBody, createBody, deletableState, isSetByUpdate, suitableState, updateBody } from './bodies.js'
 import { ANONYMOUS, type Caller, OWNERS } from './callers.js'
 import { presetsFor } from './declared-rule.js'
@@ -25,7 +25,7 @@ interface Attempt {
 }
 
 /** Who may create, and whose the new row is. */
-export function checkCreates(tested: TestedApplication, entity: Entity): void {
+export function checkCreates(tested: TestedApplication, entity: KeyedEntity): void {
   if (!entity.writes.has('create')) return
   const rule = tested.ruleOf(entity)
   const column = ownerColumn(rule)
@@ -67,7 +67,7 @@ export function checkCreates(tested: TestedApplication, entity: Entity): void {
 
 async function checkCreated(
   tested: TestedApplication,
-  entity: Entity,
+  entity: KeyedEntity,
   of: { outcome: Outcome; caller: Caller; owned: string | undefined; owner: number; findings: Findings }
 ): Promise<void> {
   const { outcome, caller, owned, owner, findings } = of
@@ -81,7 +81,7 @@ async function checkCreated(
 }
 
 /** Each caller with no owner in the body, its own and another's. */
-function attempts(tested: TestedApplication, entity: Entity, owned: string | undefined): Attempt[] {
+function attempts(tested: TestedApplication, entity: KeyedEntity, owned: string | undefined): Attempt[] {
   const rule = tested.ruleOf(entity)
   const base: Call = { resource: entity.name, operation: 'create' }
   return withOwners(rule, base).flatMap((call) =>
@@ -116,7 +116,7 @@ function claims(rule: Rule, caller: Caller): boolean {
  */
 function createCode(
   tested: TestedApplication,
-  entity: Entity,
+  entity: KeyedEntity,
   of: { call: Call; caller: Caller; named: number | undefined; owned: string | undefined; body: Members }
 ): string {
   const { call, caller, named, owned, body } = of
@@ -147,7 +147,7 @@ interface Write {
 }
 
 /** Who may write which rows: what is rejected leaves nothing behind, another's row answers as none at all. */
-export function checkRowWrites(tested: TestedApplication, entity: Entity): void {
+export function checkRowWrites(tested: TestedApplication, entity: KeyedEntity): void {
   const rule = tested.ruleOf(entity)
   // By their state: a rejected write leaves them as they are.
   const rejectedRows = new Map<string, Promise<MadeRow[]>>()
@@ -208,7 +208,7 @@ export function checkRowWrites(tested: TestedApplication, entity: Entity): void 
   }
 }
 
-function writesOf(entity: Entity, rule: Rule): Write[] {
+function writesOf(entity: KeyedEntity, rule: Rule): Write[] {
   const resource = entity.name
   const plain = (
     [
@@ -232,7 +232,7 @@ function writesOf(entity: Entity, rule: Rule): Write[] {
 }
 
 /** A row of each owner, and one that is not there. */
-async function ownersRows(tested: TestedApplication, entity: Entity, { state }: Write): Promise<MadeRow[]> {
+async function ownersRows(tested: TestedApplication, entity: KeyedEntity, { state }: Write): Promise<MadeRow[]> {
   const own = await tested.maker.row(entity, { owner: OWNERS[0], values: state })
   const other = await tested.maker.row(entity, { owner: OWNERS[1], values: state })
   return [own, other, { ...own, id: absentId(entity), values: {} }]
@@ -253,7 +253,7 @@ function stand(rule: Rule, owner: number): Values {
 
 async function bodyOf(
   tested: TestedApplication,
-  entity: Entity,
+  entity: KeyedEntity,
   of: { write: Write; row: MadeRow }
 ): Promise<Members | undefined> {
   const { call } = of.write
@@ -265,7 +265,7 @@ async function bodyOf(
 }
 
 /** The owner of the row where a PUT may set it. */
-function keptOwner(rule: Rule, { columns }: Entity, { values }: MadeRow): Values {
+function keptOwner(rule: Rule, { columns }: KeyedEntity, { values }: MadeRow): Values {
   const owner = columns.find((column) => column.name === ownerColumn(rule) && isSetByUpdate(column))
   // A row that is not there has no owner.
   return owner === undefined ? {} : { [owner.name]: values[owner.name] ?? OWNERS[0] }
@@ -282,7 +282,7 @@ function withBody(body: Members | undefined): Pick<Call, 'body'> {
 
 async function checkDone(
   tested: TestedApplication,
-  entity: Entity,
+  entity: KeyedEntity,
   of: { write: Write; row: MadeRow; caller: Caller; transport: Transport; findings: Findings }
 ): Promise<void> {
   const { write, row, caller, transport, findings } = of

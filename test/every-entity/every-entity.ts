@@ -10,6 +10,7 @@ import {
   checkWithoutBypass
 } from './check-reads.js'
 import { checkColumnPermissions, checkIncludes } from './check-shown.js'
+import { checkKeyless } from './check-keyless.js'
 import { checkPreconditions } from './check-preconditions.js'
 import { checkCreates, checkRowWrites } from './check-writes.js'
 import { type EveryEntityOptions, TestedApplication } from './tested-application.js'
@@ -48,6 +49,8 @@ function describeOn(kind: DatabaseKind, options: EveryEntityOptions): void {
         checkHistory(tested, entity)
       })
     }
+
+    for (const entity of tested.keyless) describe(entity.name, () => checkKeyless(tested, entity))
 
     // A setting that the application states cannot be taken away by the environment.
     if (options.application.settings['OWNER_BYPASS_ROLE'] !== undefined) return

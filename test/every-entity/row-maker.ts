@@ -1,4 +1,4 @@
-import type { Children, Entity } from '../../data-service/entity/entity.js'
+import type { Children, KeyedEntity } from '../../data-service/entity/entity.js'
 import type { Column, KeyColumns } from '../../data-service/entity/fields/columns.js'
 import { foreignKeys, type ReferredColumn } from '../oracle/foreign-keys.js'
 import type { TestDatabase } from '../oracle/test-database.js'
@@ -29,15 +29,15 @@ interface Table {
   readonly key: KeyColumns
   readonly columns: readonly Column[]
   readonly versionColumn: string | undefined
-  readonly entity: Entity
+  readonly entity: KeyedEntity
   /** The name of the children; undefined for the table of the root. */
   readonly children?: string
 }
 
 /** What a RowMaker knows of an application. */
 interface MakerOptions {
-  readonly entities: readonly Entity[]
-  readonly ruleOf: (entity: Entity) => Rule
+  readonly entities: readonly KeyedEntity[]
+  readonly ruleOf: (entity: KeyedEntity) => Rule
   readonly values: Readonly<Record<string, EntityValues>>
 }
 
@@ -49,7 +49,7 @@ const CHILDREN = 2
 export class RowMaker {
   readonly ruleOf: MakerOptions['ruleOf']
   readonly #database: TestDatabase
-  readonly #entities: readonly Entity[]
+  readonly #entities: readonly KeyedEntity[]
   readonly #values: MakerOptions['values']
   readonly #keys = new Map<string, ReadonlyMap<string, ReferredColumn>>()
   readonly #ids = new Map<string, bigint>()
@@ -63,14 +63,14 @@ export class RowMaker {
   }
 
   /** What was stated of an entity's rows and bodies. */
-  valuesOf({ name }: Entity): EntityValues {
+  valuesOf({ name }: KeyedEntity): EntityValues {
     return this.#values[name] ?? {}
   }
 
   /** Six rows for each entity, what is referred to first; `states` are those that its rows take turns in. */
-  async fill(states: (entity: Entity) => readonly Values[]): Promise<void> {
+  async fill(states: (entity: KeyedEntity) => readonly Values[]): Promise<void> {
     const waiting = new Set(this.#entities)
-    const visit = async (entity: Entity): Promise<void> => {
+    const visit = async (entity: KeyedEntity): Promise<void> => {
       if (!waiting.delete(entity)) return
       for (const target of await this.#targets(entity)) await visit(target)
       const all = states(entity)
@@ -85,7 +85,7 @@ export class RowMaker {
   }
 
   /** One more row with its children. */
-  async row(entity: Entity, { owner = OWNERS[0], values = {} }: Wish = {}): Promise<MadeRow> {
+  async row(entity: KeyedEntity, { owner = OWNERS[0], values = {} }: Wish = {}): Promise<MadeRow> {
     const { table, key, columns, children } = entity
     const stated = this.valuesOf(entity)
     if (stated.madeOf !== undefined) return await this.#seen(entity, stated.madeOf, owner)
@@ -99,7 +99,7 @@ export class RowMaker {
 
   /** Children of a row, with their own children. Rows of a resource are made as such. */
   async #children(
-    entity: Entity,
+    entity: KeyedEntity,
     of: {
       readonly children: readonly Children[]
       readonly key: KeyColumns
@@ -135,7 +135,7 @@ export class RowMaker {
   }
 
   /** A row of a view, which appears with a row of another resource. */
-  async #seen(entity: Entity, source: string, owner: number): Promise<MadeRow> {
+  async #seen(entity: KeyedEntity, source: string, owner: number): Promise<MadeRow> {
     const base = this.#entities.find(({ name }) => name === source)
     if (base === undefined) throw new Error(`${entity.name} is madeOf ${source}, which is no entity.`)
     const { id } = await this.row(base, { owner })
@@ -145,7 +145,7 @@ export class RowMaker {
   }
 
   /** One of the rows that are there. */
-  async #given(entity: Entity): Promise<MadeRow> {
+  async #given(entity: KeyedEntity): Promise<MadeRow> {
     const rows = await tableRows(this.#database, entity)
     const row = rows[this.next() % Math.max(1, rows.length)]
     if (row === undefined)
@@ -154,13 +154,13 @@ export class RowMaker {
   }
 
   /** What a foreign key can hold: the id of a row of the same owner where rows have one; undefined for no such key. */
-  async referred(entity: Entity, column: Column, owner: number): Promise<WireValue | undefined> {
+  async referred(entity: KeyedEntity, column: Column, owner: number): Promise<WireValue | undefined> {
     const target = (await this.#keysOf(entity.table)).get(column.column)
     return target === undefined ? undefined : this.#parent({ target, entity, column, owner })
   }
 
   /** Values of a composite key that no row has: of its own columns, or of a reference to a new row. */
-  async newKey(entity: Entity, owner: number): Promise<Values> {
+  async newKey(entity: KeyedEntity, owner: number): Promise<Values> {
     const keys = await this.#keysOf(entity.table)
     const [column] = newParts(entity, keys)
     if (column === undefined) return {}
@@ -174,7 +174,11 @@ export class RowMaker {
   }
 
   /** As `referred`, of a child's column. */
-  async referredByChild(entity: Entity, { table, name }: Children, column: Column): Promise<WireValue | undefined> {
+  async referredByChild(
+    entity: KeyedEntity,
+    { table, name }: Children,
+    column: Column
+  ): Promise<WireValue | undefined> {
     const target = (await this.#keysOf(table)).get(column.column)
     return target === undefined ? undefined : this.#parent({ target, entity, children: name, column, owner: OWNERS[0] })
   }
@@ -251,7 +255,7 @@ export class RowMaker {
 
   async #parent(of: {
     target: ReferredColumn
-    entity: Entity
+    entity: KeyedEntity
     children?: string
     column: Column
     owner: number
@@ -308,7 +312,7 @@ export class RowMaker {
   }
 
   /** The entities that a row of this one cannot do without. */
-  async #targets(entity: Entity): Promise<Entity[]> {
+  async #targets(entity: KeyedEntity): Promise<KeyedEntity[]> {
     const referred = new Set<string>()
     for (const { table, columns } of [entity, ...entity.children.filter(isMadeWithRoot).flatMap(withNested)]) {
       const keys = await this.#keysOf(table)

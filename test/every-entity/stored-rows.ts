@@ -1,4 +1,4 @@
-import type { Children, Entity } from '../../data-service/entity/entity.js'
+import type { Children, KeyedEntity } from '../../data-service/entity/entity.js'
 import type { OwnTables } from '../../data-service/sql/engines/own-tables.js'
 import { partsOfId, quoted } from '../oracle/entity-oracle.js'
 import type { TestDatabase } from '../oracle/test-database.js'
@@ -9,7 +9,7 @@ import type { Rule } from './rule.js'
 const knownFingerprints = new WeakMap<TestDatabase, { readonly of: string; readonly text: string }>()
 
 /** What a write could change: the versions of all rows of all tables, and what was written down of whom. */
-export async function fingerprint(database: TestDatabase, entities: readonly Entity[]): Promise<string> {
+export async function fingerprint(database: TestDatabase, entities: readonly KeyedEntity[]): Promise<string> {
   if (database.kind === 'mysql') return readFingerprint(database, entities)
   // SQLite counts the commits of others and our own changes: where neither moved, nothing needs to be read again.
   const [others] = await database.run('PRAGMA data_version')
@@ -22,7 +22,7 @@ export async function fingerprint(database: TestDatabase, entities: readonly Ent
   return text
 }
 
-async function readFingerprint(database: TestDatabase, entities: readonly Entity[]): Promise<string> {
+async function readFingerprint(database: TestDatabase, entities: readonly KeyedEntity[]): Promise<string> {
   const tables = entities.flatMap((entity) => [
     entity,
     ...entity.children.filter(({ store }) => store === 'primary').flatMap(withNested)
@@ -83,7 +83,7 @@ async function readColumnNames(database: TestDatabase, table: string): Promise<r
 /** How often a write of a row was written down. */
 export async function auditEntries(
   { sql, tables }: { readonly sql: TestDatabase; readonly tables: OwnTables },
-  of: { readonly entity: Entity; readonly id: string; readonly action: string }
+  of: { readonly entity: KeyedEntity; readonly id: string; readonly action: string }
 ): Promise<number> {
   const [row] = await sql.run(
     `SELECT COUNT(*) AS n FROM ${tables.sql.audit_entries} WHERE resource = ? AND row_id = ? AND action = ?`,
@@ -95,7 +95,7 @@ export async function auditEntries(
 /** In base64, empty where rows have none; undefined for a row that is not there. */
 export async function storedVersion(
   database: TestDatabase,
-  { table, key, versionColumn }: Entity,
+  { table, key, versionColumn }: KeyedEntity,
   id: string
 ): Promise<string | undefined> {
   const version = versionColumn === undefined ? "''" : `HEX(${quoted(versionColumn)})`
@@ -110,7 +110,7 @@ export async function storedVersion(
 /** Columns that the table has and the resource shows nobody, as the database itself tells. */
 export async function hiddenNames(
   database: TestDatabase,
-  { table, columns }: Entity,
+  { table, columns }: KeyedEntity,
   { properties, byPermission, versioned }: Rule
 ): Promise<string[]> {
   const shown = new Set([...properties, ...Object.keys(byPermission), ...(versioned ? ['rowVersion'] : [])])

@@ -1,5 +1,6 @@
 import type { Application } from '../../data-service/application.js'
-import type { Entity } from '../../data-service/entity/entity.js'
+import type { Entity, KeyedEntity } from '../../data-service/entity/entity.js'
+import { isKeyed } from '../../data-service/entity/key.js'
 import { DEFAULT_PREFIX, type OwnTables, ownTables, parseOwnNames } from '../../data-service/sql/engines/own-tables.js'
 import { withOwnTables } from '../../schema/migrations/find-own-tables.js'
 import { openTestDatabase, type TestDatabase } from '../oracle/test-database.js'
@@ -84,9 +85,11 @@ interface Running {
  */
 export class TestedApplication {
   readonly kind: DatabaseKind
-  readonly entities: readonly Entity[]
+  /** Those whose rows have a key. */
+  readonly entities: readonly KeyedEntity[]
+  readonly keyless: readonly Entity[]
   /** Those whose tests are declared. */
-  readonly chosen: readonly Entity[]
+  readonly chosen: readonly KeyedEntity[]
   /** The engine's own tables in a fresh database. */
   readonly tables: OwnTables
   readonly ruleOf: (entity: Entity) => Rule
@@ -105,8 +108,12 @@ export class TestedApplication {
     const bypassRole = options.bypassRole ?? application.settings['OWNER_BYPASS_ROLE'] ?? BYPASS_ROLE
     this.kind = kind
     this.tables = ownTablesOf(options)
-    this.entities = withOwnTables(application, this.tables)
-    this.chosen = options.entities?.map((name) => this.entityNamed(name)) ?? this.entities
+    const entities = withOwnTables(application, this.tables)
+    this.entities = entities.filter(isKeyed)
+    this.keyless = entities.filter((one) => !isKeyed(one))
+    const isKeyless = (name: string): boolean => this.keyless.some((one) => one.name === name)
+    this.chosen =
+      options.entities?.flatMap((name) => (isKeyless(name) ? [] : [this.entityNamed(name)])) ?? this.entities
     this.ruleOf = rulesOf(this.entities, rules)
     this.ruledByHand = Object.keys(rules)
     for (const name of Object.keys(values)) this.entityNamed(name)
@@ -151,7 +158,7 @@ export class TestedApplication {
   }
 
   /** What is compared around a write of an entity that is rejected before it is looked at: all of it, or its own rows `in turn`. */
-  comparedFor(entity: Entity): readonly Entity[] {
+  comparedFor(entity: KeyedEntity): readonly KeyedEntity[] {
     return this.#options.transports === 'in turn' ? [entity] : this.entities
   }
 
@@ -172,7 +179,7 @@ export class TestedApplication {
     return this.#options.except?.[name]?.includes(write) !== true
   }
 
-  entityNamed(name: string): Entity {
+  entityNamed(name: string): KeyedEntity {
     const found = this.entities.find((one) => one.name === name)
     if (found === undefined) throw new TypeError(`There is no entity ${name}.`)
     return found

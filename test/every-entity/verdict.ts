@@ -1,4 +1,4 @@
-import type { Entity } from '../../data-service/entity/entity.js'
+import type { KeyedEntity } from '../../data-service/entity/entity.js'
 import type { Field } from '../../data-service/entity/fields/field.js'
 import { rangeOf } from '../../data-service/entity/fields/numbers.js'
 import { type Caller, type Callers, OWNERS } from './callers.js'
@@ -174,7 +174,7 @@ export function withOwners(rule: Rule, call: Call): Call[] {
 }
 
 /** An id that no row has. */
-export function absentId({ key }: Entity): string {
+export function absentId({ key }: KeyedEntity): string {
   const parts = key.map(({ field }) => {
     if (field.type === 'guid') return 'ffffffff-0000-4000-8000-000000000000'
     if (field.type === 'enum') return field.words[0] ?? ''

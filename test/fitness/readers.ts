@@ -628,5 +628,5 @@ export const NO_READERS: Readonly<Record<string, string>> = {
     'listed parseCustom fieldOfParts isOfParts isArray isObject isMerged isWithin fitDouble shortestFloat formatDecimal unscaledAt roundedQuotient compareDecimals times sumOf lessPercent fitsDigits',
   'callers, rows and columns':
     'authorizeWrite readableRows referenceableRows readableByReference requireOperation requireBatch requireImports takesImports rowReader batchesOf checkItemOwners authorizeOperation parseBody patchOf requireUpdateBy updatesBy foreignRow writeScope outsideScope claimedColumn broughtAlong ' +
-    'rangeOf keyOfId isComposite compositeId idOf idText keyOfValues keyMaker unreachableIds mergedValues claimedOwner assignments storedValue namedValues completeRow withheldValues permissionsIn permissionsOf login'
+    'rangeOf keyOfId isKey isKeyed keyed isComposite compositeId idOf idText keyOfValues keyMaker unreachableIds mergedValues claimedOwner assignments storedValue namedValues completeRow withheldValues permissionsIn permissionsOf login'
 }

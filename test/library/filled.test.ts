@@ -69,6 +69,47 @@ describeLibrary('columns that the database fills', (store, kind) => {
     }
   })
 
+  it('are read through a view whose rows have no key: listed, paged by number, exported and totalled, and none is named', async () => {
+    const ask = async (target: string): Promise<Answer> => store.as(undefined, `/gauge-readings${target}`)
+    const stored = await store.sql.run('SELECT place, reading, note FROM gauges')
+    const rows = stored.flatMap((row) => [row, row]).map((row) => ({ ...row, reading: Number(row['reading']) }))
+    const sorted = rows.toSorted((one, other) => one.reading - other.reading)
+    const list = await ask('')
+    expect([list.status, json(list)]).to.deep.equal([200, sorted])
+    const pages = [1, 2, 3].map((number) => ask(`/paged?pageSize=4&pageNumber=${number}`))
+    const [first, second, third] = await Promise.all(pages)
+    expect([first, second, third].flatMap((one) => json(one as Answer))).to.deep.equal(sorted)
+    expect(JSON.parse(String(second?.headers['x-pagination']))).to.deep.equal({
+      totalCount: 6,
+      pageSize: 4,
+      currentPage: 2,
+      totalPages: 2,
+      hasPrevious: true,
+      hasNext: false
+    })
+    expect(first?.headers['x-next-cursor'], 'no cursor names a row').to.equal(undefined)
+    expect(String(first?.headers['link'])).to.match(/pageNumber=2>; rel="next"/)
+    const down = await ask('/paged?sortColumn=reading&sortDirection=desc&pageSize=1&fields=reading')
+    expect(json(down)).to.deep.equal([{ reading: 30 }])
+    const filtered = await ask('/paged?filters[reading].operator=gt&filters[reading].value=10&search=p&totalLimit=3')
+    expect([filtered.headers['x-total-count'], (json(filtered) as Row[]).length]).to.deep.equal(['3', 4])
+    const lines = sorted.map(({ reading }) => `p,${reading},new\r\n`)
+    expect((await ask('/export?bom=false')).text).to.equal(`place,reading,note\r\n${lines.join('')}`)
+    expect(json(await ask('/totals?by=place'))).to.deep.equal([{ place: 'p', count: 6, 'sum.reading': 120 }])
+    for (const name of ['after', 'before']) {
+      const { status, text } = await ask(`/paged?${name}=rLSoK5QWORMaWyJGOHU2czI1TGJUb0MiLGZhbHNlLCIwLjEwIiwyXQ`)
+      expect([status, text]).to.satisfy(
+        ([code, body]: [number, string]) => code === 400 && body.includes('have no key')
+      )
+    }
+    for (const target of ['/1', '/lookup', '/by/place/p', '/1/history', '/batch']) {
+      expect([target, (await ask(target)).status]).to.deep.equal([target, 404])
+    }
+    const posted = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' }
+    expect((await store.as(LIBRARIAN, '/gauge-readings', posted)).status).to.equal(405)
+    expect((await ask('/paged?fields=unit')).status, 'a hidden column').to.equal(400)
+  })
+
   it('take their defaults in a create that leaves them out, and the answer holds what is stored', async () => {
     const before = Date.now()
     const answer = await create()

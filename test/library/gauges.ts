@@ -6,6 +6,7 @@ import {
   everyone,
   filledByDatabase,
   generated,
+  hidden,
   int,
   long,
   type Migration,
@@ -19,6 +20,9 @@ import {
 } from 'uniform-rest'
 
 // What the database fills: defaults, computed columns, a timestamp that it keeps. And a view, whose rows are only read.
+
+/** Each gauge is there twice, so that nothing tells two rows apart. */
+const READINGS = 'SELECT place, reading, note, unit FROM gauges'
 
 const NOW_ON_SQLITE = "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')"
 
@@ -42,7 +46,8 @@ export const createGauges: Migration = {
             'size INT NOT NULL DEFAULT 3, row_version BINARY(8) NOT NULL, INDEX (gauge_id), ' +
             'FOREIGN KEY (gauge_id) REFERENCES gauges (id) ON DELETE CASCADE) ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4',
           'CREATE OR REPLACE VIEW gauge_totals AS SELECT m.id, m.serial, m.reading AS total, ' +
-            '(SELECT COUNT(*) FROM gauge_parts p WHERE p.gauge_id = m.id) AS parts FROM gauges m'
+            '(SELECT COUNT(*) FROM gauge_parts p WHERE p.gauge_id = m.id) AS parts FROM gauges m',
+          `CREATE OR REPLACE VIEW gauge_readings AS ${READINGS} UNION ALL ${READINGS}`
         ],
         sqlite: [
           'CREATE TABLE IF NOT EXISTS gauges (id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, serial TEXT NOT NULL UNIQUE, ' +
@@ -60,7 +65,8 @@ export const createGauges: Migration = {
             "colour TEXT NOT NULL DEFAULT 'grey', size INTEGER NOT NULL DEFAULT 3, row_version BLOB NOT NULL) STRICT",
           'CREATE INDEX gauge_parts_gauge_id ON gauge_parts (gauge_id)',
           'CREATE VIEW gauge_totals AS SELECT m.id, m.serial, m.reading AS total, ' +
-            '(SELECT COUNT(*) FROM gauge_parts p WHERE p.gauge_id = m.id) AS parts FROM gauges m'
+            '(SELECT COUNT(*) FROM gauge_parts p WHERE p.gauge_id = m.id) AS parts FROM gauges m',
+          `CREATE VIEW gauge_readings AS ${READINGS} UNION ALL ${READINGS}`
         ]
       },
       [
@@ -94,6 +100,11 @@ export const createGauges: Migration = {
         })),
         createTable('gauge_totals', (t) => ({
           columns: [t.int('id').primaryKey(), t.varchar('serial', 40), t.int('total'), t.bigint('parts')]
+        })),
+        createTable('gauge_readings', (t) => ({
+          columns: [t.varchar('place', 50), t.int('reading'), t.varchar('note', 50).nullable(), t.varchar('unit', 20)],
+          primaryKey: 'none',
+          indexes: [t.sorted('reading')]
         }))
       ]
     )
@@ -153,5 +164,19 @@ export const gaugeTotals = defineEntity({
   label: 'serial',
   filterable: ['id', 'serial', 'total', 'parts'],
   sortable: ['id', 'serial', 'total'],
+  access: { read: everyone }
+})
+
+/** Rows that nothing tells apart. */
+export const gaugeReadings = defineEntity({
+  name: 'gauge-readings',
+  table: 'gauge_readings',
+  description: 'What gauges show, twice.',
+  key: 'none',
+  fields: { place: text(50), reading: int(), note: optional(text(50)), unit: hidden(text(20)) },
+  filterable: ['place', 'reading', 'note'],
+  sortable: ['reading'],
+  searchable: ['place'],
+  totals: { dimensions: ['place'], measures: { count: true, sum: ['reading'] } },
   access: { read: everyone }
 })

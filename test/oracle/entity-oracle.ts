@@ -1,5 +1,6 @@
 import type { Entity } from '../../data-service/entity/entity.js'
 import type { Column, KeyColumns } from '../../data-service/entity/fields/columns.js'
+import { keyed } from '../../data-service/entity/key.js'
 import type { Field } from '../../data-service/entity/fields/field.js'
 import { rangeOf } from '../../data-service/entity/fields/numbers.js'
 import type { DatabaseKind } from '../stack/databases.js'
@@ -109,7 +110,7 @@ export function quoted(name: string): string {
 }
 
 /** The quoted columns of a key. */
-export function keyColumns({ key }: { readonly key: KeyColumns }): string {
+export function keyColumns({ key }: { readonly key: readonly Column[] }): string {
   return key.map(({ column }) => quoted(column)).join(', ')
 }
 
@@ -147,7 +148,7 @@ export async function tableRows(database: TestDatabase, entity: Entity): Promise
 export async function tableRow(database: TestDatabase, entity: Entity, id: string): Promise<OracleRow | undefined> {
   const { key } = entity
   const condition = key.map(({ column }) => `${quoted(column)} = ?`).join(' AND ')
-  const parts = partsOfId(id, entity).map((part, at) => stored(database.kind, key[at]?.field ?? TEXT, part))
+  const parts = partsOfId(id, keyed(entity)).map((part, at) => stored(database.kind, key[at]?.field ?? TEXT, part))
   const [row] = await database.run(`${await selectFrom(database, entity)} WHERE ${condition}`, parts)
   return row === undefined ? undefined : wireRow(entity, row)
 }

@@ -207,6 +207,8 @@ const links = {
   access: { read: everyone }
 } as const
 
+const { label: _, ...unlabelled } = links
+
 /** Keys that compile. */
 export const soundKeys = [
   defineEntity({ ...things, fields: { ...fields, id: onCreate(text(2)) } }),
@@ -215,7 +217,8 @@ export const soundKeys = [
     ...links,
     key: ['filmId', 'actorId'],
     references: { casting: { to: 'castings', via: ['actorId', 'filmId'] } }
-  })
+  }),
+  defineEntity({ ...unlabelled, key: 'none' })
 ]
 
 export const keysThatAreNone = [
@@ -229,6 +232,10 @@ export const keysThatAreNone = [
   defineEntity({ ...links, key: ['actorId', 'role'] }),
   // @ts-expect-error it may be null
   defineEntity({ ...links, key: ['actorId', 'note'] }),
+  // @ts-expect-error nothing names a row without a key
+  defineEntity({ ...unlabelled, fields: { ...links.fields, id: int() }, key: 'none' }),
+  // @ts-expect-error rows without a key are only read
+  defineEntity({ ...unlabelled, key: 'none', writes: ['create'] }),
   // @ts-expect-error the id of a composite key is made of its parts
   defineEntity({ ...links, fields: { ...links.fields, id: int() }, key: ['actorId', 'filmId'] })
 ]

@@ -1,5 +1,5 @@
 import type { Caller } from '../../data-service/entity/caller.js'
-import type { Entity } from '../../data-service/entity/entity.js'
+import type { Entity, KeyedEntity } from '../../data-service/entity/entity.js'
 import type { Operand } from '../../data-service/entity/fields/field.js'
 import type { Catalogue } from '../../data-service/plan/model/catalogue.js'
 import {
@@ -22,7 +22,7 @@ import type { SqlDialect } from '../../data-service/sql/engines/statement.js'
 
 // Only data-service/plan makes plans, and only plans become SQL: whoever writes one down elsewhere, scope and all, does
 // not compile without a cast, which reviews look for.
-declare const entity: Entity
+declare const entity: KeyedEntity
 declare const projection: Projection
 declare const store: ReadStore
 const shape = { entity, projection, scope: allRows, references: [], manyToMany: [], children: [] }
@@ -41,6 +41,10 @@ export const totals: TotalsPlan = { ...shape, ...paging, operation: 'totals', di
 export const unplanned = (signal: AbortSignal): Promise<unknown> =>
   // @ts-expect-error the store runs plans alone
   store.get({ ...shape, operation: 'get', id: 1 }, signal)
+
+declare const perhapsKeyless: Entity
+// @ts-expect-error a plan by id of an entity that may have no key
+export const byIdWithoutKey: GetPlan['entity'] = perhapsKeyless
 
 declare const planned: ListPlan
 /** Control: what the planner made does run. */

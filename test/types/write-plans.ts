@@ -1,4 +1,4 @@
-import type { Children, Entity } from '../../data-service/entity/entity.js'
+import type { Children, KeyedEntity } from '../../data-service/entity/entity.js'
 import type { RowVersion } from '../../data-service/entity/fields/row-version.js'
 import {
   allRows,
@@ -14,7 +14,7 @@ import { planDelete, planInsert, planWritten, type RandomSource } from '../../da
 
 // source.md, "Guarded writes": a null token is never accepted by the persistence layer, and there is no value that means
 // "skip the check".
-declare const entity: Entity
+declare const entity: KeyedEntity
 declare const version: RowVersion
 declare const unit: UnitOfWork
 declare const update: UpdatePlan

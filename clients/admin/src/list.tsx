@@ -75,13 +75,14 @@ function Rows({ resource, catalogue }: EntityListProps): ReactElement {
   const isPhone = useMediaQuery((theme: Theme) => theme.breakpoints.down('md'))
   const click = catalogue.allows(resource.name, 'get') ? 'show' : false
   if (isPhone) {
-    const others = listedProperties(resource, 5).filter(({ name }) => name !== resource.label && name !== 'id')
-    const type = resource.properties.find(({ name }) => name === resource.label)?.type ?? 'string'
+    const listed = listedProperties(resource, 5)
+    const label = resource.properties.find(({ name }) => name === resource.label) ?? listed[0]
+    const others = listed.filter(({ name }) => name !== label?.name && name !== 'id')
     return (
       <SimpleList
         linkType={click}
         rowClick={click}
-        primaryText={(row: Row) => valueText(row[resource.label], type)}
+        primaryText={(row: Row) => valueText(row[label?.name ?? ''], label?.type ?? 'string')}
         secondaryText={(row: Row) =>
           others.map((one) => `${inWords(one.name)}: ${valueText(row[one.name], one.type)}`).join(', ')
         }

@@ -56,7 +56,7 @@ function makeApplication({ baseUrl, signInSite }: ApplicationProps): ReactElemen
       // The client calls any route in this way; only the types name the operations of an application.
       const calls = client as unknown as ReturnType<typeof createClient<WithCatalogue>>
       catalogue = new Catalogue(await calls.call('GET /admin/catalogue.json', {}))
-      for (const { name, key } of catalogue.resources) if (key.length > 1) compositeKeys[name] = key
+      for (const { name, key } of catalogue.resources) if (key.length !== 1) compositeKeys[name] = key
       return catalogue
     }
   }

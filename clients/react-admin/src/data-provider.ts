@@ -50,7 +50,8 @@ export interface DataProviderOptions<A extends ApplicationTypes> {
   readonly client: Client<A>
   /**
    * The properties of each composite key, in their order: `{ 'film-actors': ['actorId', 'filmId'] }`. The id of such a row
-   * is one text, which can be neither filtered nor sorted by.
+   * is one text, which can be neither filtered nor sorted by. `[]` for rows without a key: their ids are their places in the
+   * list, which is all that they are read by.
    */
   readonly compositeKeys?: { readonly [Name in ResourceName<A>]?: readonly TypesOf<A, Name>['sort'][] }
   /** The resource that holds the audit entries; `audit-entries` without it. */

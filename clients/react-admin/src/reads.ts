@@ -75,12 +75,16 @@ export async function readRange(rows: Rows, params: ListParams, key?: readonly s
   const { page = 1, perPage = 10 } = params.pagination ?? {}
   const { search, ...conditions } = readFilter(params.filter)
   const sort = sortKeys(params.sort, key)
+  const isKeyless = key?.length === 0
   const query = {
     ...conditions,
     ...(search === undefined ? {} : { search }),
     ...(sort === undefined ? {} : { sort }),
-    ...shapeOf(params.meta)
+    ...(isKeyless ? withoutId : shapeOf)(params.meta)
   }
+  const from = (page - 1) * perPage
+  const named = (found: readonly RaRecord[]): RaRecord[] =>
+    isKeyless ? found.map((row, at) => ({ ...row, id: from + at + 1 })) : [...found]
   const read = (paging: Paging) => rows.page({ ...query, ...paging, pageSize: perPage }, optionsOf(params))
   const { includeTotal = true, totalLimit = TOTAL_LIMIT } = metaOf(params.meta)
   const first = await read({ pageNumber: page, includeTotal, ...(includeTotal ? { totalLimit } : {}) })
@@ -88,9 +92,8 @@ export async function readRange(rows: Rows, params: ListParams, key?: readonly s
   const total = isCounted ? { total: first.totalCount } : {}
   if (first.pageSize >= perPage) {
     const pageInfo = { hasNextPage: first.hasNext, hasPreviousPage: first.hasPrevious }
-    return { data: [...first.rows], ...total, pageInfo }
+    return { data: named(first.rows), ...total, pageInfo }
   }
-  const from = (page - 1) * perPage
   let number = Math.floor(from / first.pageSize) + 1
   let last = number === page ? first : await read({ pageNumber: number, includeTotal: false })
   const found = last.rows.slice(from - (number - 1) * first.pageSize)
@@ -103,7 +106,7 @@ export async function readRange(rows: Rows, params: ListParams, key?: readonly s
     found.push(...last.rows)
   }
   const pageInfo = { hasNextPage: found.length > perPage || last.hasNext, hasPreviousPage: page > 1 }
-  return { data: found.slice(0, perPage), ...total, pageInfo }
+  return { data: named(found.slice(0, perPage)), ...total, pageInfo }
 }
 
 /** The rows of the ids, in one request for each 200. Those that are gone or that the caller may not see are left out. */
@@ -140,9 +143,17 @@ async function readIfThere(
   }
 }
 
+type Shape = Omit<ReadMeta, 'includeTotal' | 'totalLimit'>
+
+/** What a read of rows without a key shows. */
+function withoutId(meta: unknown): Shape {
+  const { includeTotal: _, totalLimit: __, ...shape } = metaOf(meta)
+  return shape
+}
+
 /** What a read shows, without what belongs to lists alone. */
-export function shapeOf(meta: unknown): Omit<ReadMeta, 'includeTotal' | 'totalLimit'> {
-  const { includeTotal: _, totalLimit: __, fields, ...shape } = metaOf(meta)
+export function shapeOf(meta: unknown): Shape {
+  const { fields, ...shape } = withoutId(meta)
   return fields === undefined ? shape : { ...shape, fields: [...new Set(['id', ...fields])] }
 }
 
@@ -156,7 +167,7 @@ export function optionsOf({ signal }: ReadParams): CallOptions {
 
 /** undefined for the order that every list has: by id, ascending. */
 export function sortKeys(sort: SortPayload | undefined, key: readonly string[] | undefined): string[] | undefined {
-  if (sort === undefined || sort.field === '') return undefined
+  if (sort === undefined || sort.field === '' || (sort.field === 'id' && key?.length === 0)) return undefined
   const { field, order } = sort
   if (order !== 'DESC') return field === 'id' ? undefined : [field]
   // A composite key is no property. Its parts are, in the order in which rows are sorted by it.

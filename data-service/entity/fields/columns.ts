@@ -36,6 +36,9 @@ export interface Joined {
 /** The columns of a key, or of a foreign key that refers to one, in the order of the key. */
 export type KeyColumns = readonly [Column, ...Column[]]
 
+/** The key of rows that nothing tells apart for sure, such as those of a view. */
+export type NoKey = readonly Column[] & { readonly length: 0 }
+
 /** A foreign key, served under `name` with `includeFKs`. */
 export interface Reference {
   readonly name: string

@@ -10,10 +10,37 @@ export type KeyType = 'int' | 'long' | 'guid' | 'string' | 'date' | 'dateTime' |
 
 type KeyField = Field<KeyType, false, false, Writability, undefined>
 
-/** The key of an entity file: a field `id`, or two or more fields by name and no field `id`. */
+/** The key of an entity file: a field `id`, two or more fields by name and no field `id`, or none. */
 export type KeyDefinition<F> =
   | { readonly fields: { readonly id: KeyField }; readonly key?: never }
+  | WithoutKey
   | { readonly fields: { readonly id?: never }; readonly key: readonly [KeyName<F>, KeyName<F>, ...KeyName<F>[]] }
+
+/** Words of entity files that need rows that can be named. */
+export const OF_NAMED_ROWS = [
+  'rowVersion',
+  'rowVersionColumn',
+  'label',
+  'history',
+  'manyToMany',
+  'children',
+  'writes',
+  'creates',
+  'updates',
+  'deletes',
+  'actions',
+  'hooks'
+] as const
+
+export type OfNamedRows = (typeof OF_NAMED_ROWS)[number]
+
+/**
+ * Rows that nothing tells apart, such as those of a view: they are listed, paged by number, exported and totalled, and no request
+ * names one of them.
+ */
+type WithoutKey = { readonly fields: { readonly id?: never }; readonly key: 'none' } & {
+  readonly [Word in OfNamedRows]?: never
+}
 
 /** Fields that no update changes, that are never null, and that every reader of the row sees. */
 type KeyName<F> = {

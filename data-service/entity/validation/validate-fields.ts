@@ -1,7 +1,7 @@
 import { type Children, type Column, type Entity, type Joined, type ManyToMany, tellingColumns } from '../entity.js'
 import type { Field, FieldType, Operand } from '../fields/field.js'
 import type { KeyType } from '../fields/rows.js'
-import { compositeId, isComposite, type Keyed } from '../key.js'
+import { compositeId, isComposite, isKeyed, type Keyed } from '../key.js'
 import { type JsonSchema, validatorOf } from '../fields/json-schema.js'
 import { CAMEL_CASE, KEBAB_CASE, LONGEST_NAME, suggestion } from '../fields/names.js'
 import { operatorsOf } from '../fields/operators.js'
@@ -77,7 +77,7 @@ export function fieldMistakes(entity: Entity): string[] {
   const named = [...columns, ...computed, ...joined, ...references, ...manyToMany, ...children]
   return [
     ...nameMistakes(named.map(({ name }) => name)),
-    ...keyMistakes(entity),
+    ...(isKeyed(entity) ? keyMistakes(entity) : []),
     ...tableMistakes(entity),
     ...computed.flatMap(({ name, from }) =>
       from
@@ -361,6 +361,8 @@ function referenceMistakes({ references }: Pick<Entity, 'references'>, entities:
     const key = targetOf(to)?.key
     if (key === undefined) {
       mistakes.push(`reference \`${name}\` leads to \`${to}\`, no resource.${suggestion(to, names)}`)
+    } else if (key.length === 0) {
+      mistakes.push(`reference \`${name}\` leads to \`${to}\`, whose rows have no key.`)
     } else if (key.length !== via.length) {
       const wanted = key.map((one) => one.name).join(', ')
       mistakes.push(`reference \`${name}\`: via names ${via.length} fields, and the key of \`${to}\` is ${wanted}.`)
@@ -388,6 +390,7 @@ function linkMistakes(
   const mistakes = [...new Set([from, to])]
     .filter((name) => !names.includes(name))
     .map((name) => `\`${through}\` has no reference \`${name}\`.${suggestion(name, names)}`)
+  if (targetOf(through)?.key.length === 0) mistakes.push(`the rows of \`${through}\` have no key.`)
   if (from === to) mistakes.push('`from` and `to` are two references of the link entity.')
   const back = references.find(({ name }) => name === from)
   if (back !== undefined && back.to !== entity.name) {

@@ -4,7 +4,7 @@ import { ownersIn, type ReadAccess } from '../access.js'
 import type { Action, GuardedChild, GuessBound } from '../action.js'
 import { type Children, type Column, type Entity, type KeyColumns, tellingColumns } from '../entity.js'
 import type { Operand } from '../fields/field.js'
-import { isComposite, type Keyed, keyMaker } from '../key.js'
+import { isComposite, isKeyed, type Keyed, keyMaker } from '../key.js'
 import { READ_SEGMENTS, WRITE_OPERATIONS, type WriteOperation } from '../operations.js'
 import { permissionMistakes, readMistakes } from './validate-access.js'
 import { columnMistakes, nameMistakes } from './validate-fields.js'
@@ -113,7 +113,7 @@ function isOfRows(access: ReadAccess | undefined): boolean {
 
 function creationMistakes(entity: Entity): string[] {
   const { creation, writes } = entity
-  if (!writes.has('create')) return []
+  if (!writes.has('create') || !isKeyed(entity)) return []
   const mistakes = creation.prepare === undefined ? [...unfilled(entity, ''), ...unmadeKey(entity)] : []
   for (const { children, min } of creation.children) {
     if (children.store !== 'primary') mistakes.push(`\`${children.name}\` is in another store and no part of a write.`)

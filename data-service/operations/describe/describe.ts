@@ -14,7 +14,7 @@ import type { Action } from '../../entity/action.js'
 import type { Caller } from '../../entity/caller.js'
 import type { CustomRead } from '../../entity/custom-read.js'
 import type { Children, Column, Entity, Reference } from '../../entity/entity.js'
-import { isComposite } from '../../entity/key.js'
+import { isComposite, isKeyed } from '../../entity/key.js'
 import type { CustomType, Field } from '../../entity/fields/field.js'
 import type { JsonSchema } from '../../entity/fields/json-schema.js'
 import { rangeOf } from '../../entity/fields/numbers.js'
@@ -212,7 +212,7 @@ function describeResource(
   return {
     name: entity.name,
     description: entity.description,
-    label: entity.label?.name ?? 'id',
+    label: entity.label?.name ?? (isKeyed(entity) ? 'id' : ''),
     key: entity.key.map(({ name }) => name),
     fullText: entity.fullText,
     operations: [...readsOf(entity), ...(entity.history ? ['history'] : []), ...writesOf(entity)],
@@ -331,12 +331,13 @@ function writesOf(entity: Entity): string[] {
 
 /** Where the owner parameter may stand in the query. */
 function describeFilter(
-  { ownerFilter, actions, totals }: Entity,
+  entity: Entity,
   ownership: OwnershipPolicy
 ): Pick<WireResource, 'ownerParameter' | 'ownerFiltered' | 'ownerProperty'> {
+  const { ownerFilter, actions } = entity
   if (ownerFilter === undefined) return { ownerParameter: '', ownerFiltered: [], ownerProperty: '' }
   const parameter = ownerParameter(ownerFilter, ownership)
-  const inQuery = isRouteId(parameter) ? WITHOUT_ID : [...readsOf({ totals }), ...WRITE_OPERATIONS]
+  const inQuery = isRouteId(parameter) ? WITHOUT_ID : [...readsOf(entity), ...WRITE_OPERATIONS]
   const filtered = inQuery.filter((operation) => ownerFilter.routes.has(operation))
   const acts = !isRouteId(parameter) && [...actions.keys()].some((name) => ownerFilter.routes.has(name))
   const ownerFiltered = acts ? [...filtered, 'act'] : filtered

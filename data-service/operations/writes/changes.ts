@@ -1,5 +1,5 @@
 import type { NamedValues } from '../../entity/action.js'
-import type { Column, Entity } from '../../entity/entity.js'
+import type { Column, KeyedEntity } from '../../entity/entity.js'
 import type { Value } from '../../entity/fields/field.js'
 import { valueEncoder } from '../../entity/types/types.js'
 import type { InsertPlan, UpdatePlan } from '../../plan/model/plans.js'
@@ -13,7 +13,7 @@ import { namedValues } from '../../plan/parsing/body.js'
 const MAX_CHANGES = 64 * 1024
 
 /** The columns that a history holds. Secrets are in none; the key is that of the entry. */
-function keptColumns({ columns, key }: Entity): Column[] {
+function keptColumns({ columns, key }: KeyedEntity): Column[] {
   return columns.filter((column) => !column.field.hidden && !key.includes(column))
 }
 
@@ -22,7 +22,7 @@ function isMadeByDatabase({ field }: Column): boolean {
 }
 
 /** Whether only the database knows what an insert, or this update, leaves in the columns of the history. */
-export function isReadAfter(entity: Entity, { defaulted = [] }: Pick<UpdatePlan, 'defaulted'> = {}): boolean {
+export function isReadAfter(entity: KeyedEntity, { defaulted = [] }: Pick<UpdatePlan, 'defaulted'> = {}): boolean {
   return entity.history && (defaulted.length > 0 || keptColumns(entity).some(isMadeByDatabase))
 }
 
@@ -38,7 +38,7 @@ export function createdColumns({ entity, values }: Pick<InsertPlan, 'entity' | '
 
 /** `before`: undefined for a new row; `after`: undefined for a deleted one. undefined where the entity has no history. */
 export function changesOf(
-  entity: Entity,
+  entity: KeyedEntity,
   before: NamedValues | undefined,
   after: NamedValues | undefined
 ): string | undefined {

@@ -5,7 +5,7 @@ import type { CreateRequest__Output } from '../../../shared/gen/entity/v1/Create
 import type { CreateResponse } from '../../../shared/gen/entity/v1/CreateResponse.js'
 import type { CallContext } from '../../entity/caller.js'
 import type { Preparation } from '../../entity/creates-and-deletes.js'
-import type { Children, Column, Entity } from '../../entity/entity.js'
+import type { Children, Column, KeyedEntity } from '../../entity/entity.js'
 import type { Value } from '../../entity/fields/field.js'
 import { checkAnswered } from '../../entity/fields/definition-words.js'
 import type { RowKey } from '../../entity/key.js'
@@ -152,7 +152,7 @@ interface NewRow {
   readonly prepared: Preparation
 }
 
-async function insertPrepared(entity: Entity, { row, prepared }: NewRow, steps: WriteSteps): Promise<RowKey> {
+async function insertPrepared(entity: KeyedEntity, { row, prepared }: NewRow, steps: WriteSteps): Promise<RowKey> {
   const key = await steps.insert(entity, row)
   await writeOthers(prepared, steps)
   await runHooks({ entity, operation: 'create', key, via: steps.via }, steps)
@@ -199,7 +199,7 @@ function rowsBroughtAlong(
 ): GivenRows {
   const { resource, name } = children
   const { catalogue } = steps.deps.planning
-  const { claimed, scope } = resource === undefined ? OF_ROOT : broughtAlong(catalogue.entity(resource), writer)
+  const { claimed, scope } = resource === undefined ? OF_ROOT : broughtAlong(catalogue.keyedEntity(resource), writer)
   const whole = rows.map((row, index) => {
     const values = withTokenValues(row, { columns: children.columns, claimed, at: `/${name}/${index}` }, writer)
     if (placeInScope(scope.after, (one) => values.get(one)) === 'outside') throw outsideScope()

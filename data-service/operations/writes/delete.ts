@@ -4,7 +4,7 @@ import type { NamedValues } from '../../entity/action.js'
 import { checkAnswered } from '../../entity/fields/definition-words.js'
 import { OTHERS } from '../../entity/known-words.js'
 import type { CallContext } from '../../entity/caller.js'
-import type { Entity } from '../../entity/entity.js'
+import type { KeyedEntity } from '../../entity/entity.js'
 import { type ParsedDelete, parseDelete } from '../../plan/write-requests.js'
 import { changesOf } from './changes.js'
 import { runHooks, wantsRowBefore, writeOthers } from './effects.js'
@@ -35,7 +35,7 @@ export async function remove(
 }
 
 /** Whether the rule of a delete gets the children of the row. */
-export function readsChildren(entity: Entity): boolean {
+export function readsChildren(entity: KeyedEntity): boolean {
   return entity.deletion.rule !== undefined && lockedChildren(entity).length > 0
 }
 

@@ -1,5 +1,5 @@
 import type { Change, ChildChanges, NamedValues, NewRoot, RootUpdate } from '../../entity/action.js'
-import type { Children, Column, Entity } from '../../entity/entity.js'
+import type { Children, Column, KeyedEntity } from '../../entity/entity.js'
 import type { Operand } from '../../entity/fields/field.js'
 import type { RowVersion } from '../../entity/fields/row-version.js'
 import { checkAnswered } from '../../entity/fields/definition-words.js'
@@ -28,7 +28,7 @@ import type { WriteSteps } from './write-steps.js'
 
 /** A row that was written. */
 interface WrittenRow extends Pick<HookCall, 'operation' | 'via'> {
-  readonly entity: Entity
+  readonly entity: KeyedEntity
   readonly key: RowKey
   readonly action?: string
   /** The row as a rule or `readBefore` has read it. */
@@ -39,12 +39,12 @@ interface WrittenRow extends Pick<HookCall, 'operation' | 'via'> {
 const MAX_DEPTH = 16
 
 /** Whether a hook, or the history, wants the row before it is written. */
-export function wantsRowBefore({ hooks, history }: Entity, write: string): boolean {
+export function wantsRowBefore({ hooks, history }: KeyedEntity, write: string): boolean {
   return history || hooks.byWrite.get(write)?.readBefore === true
 }
 
 /** Whether a write has hooks, which look at the row and may write others. */
-export function hasHooks({ hooks }: Entity, write: string): boolean {
+export function hasHooks({ hooks }: KeyedEntity, write: string): boolean {
   return hooks.byWrite.has(write)
 }
 
@@ -90,7 +90,7 @@ export interface GuardedChildRow {
 }
 
 export async function writeChildren(
-  entity: Entity,
+  entity: KeyedEntity,
   of: {
     readonly rootKey: RowKey
     readonly changes: NamedChanges
@@ -128,7 +128,7 @@ export async function writeOthers(
 async function insertOther(root: NewRoot, steps: WriteSteps): Promise<WrittenRow> {
   const { resource, values, children: named = {} } = root
   checkAnswered('a row to create', root, NEW_ROOT)
-  const entity = steps.deps.planning.catalogue.entity(resource)
+  const entity = steps.deps.planning.catalogue.keyedEntity(resource)
   const scope = everyRowOfRules
   const children = entity.children.flatMap((one) => {
     const rows = named[one.name]
@@ -141,7 +141,7 @@ async function insertOther(root: NewRoot, steps: WriteSteps): Promise<WrittenRow
 
 /** Throws TypeError for a resource whose rows are written by themselves, past whose hooks or own create a root would go. */
 export function requirePartOfRoot(
-  { name: root }: Entity,
+  { name: root }: KeyedEntity,
   { name, resource, rootWrites }: Children,
   write: 'create' | 'all'
 ): void {
@@ -153,7 +153,7 @@ export function requirePartOfRoot(
 async function updateOther(update: RootUpdate, steps: WriteSteps): Promise<WrittenRow> {
   const { resource, id, set = {}, children = {} } = update
   checkAnswered('a row to change', update, ROOT_UPDATE)
-  const entity = steps.deps.planning.catalogue.entity(resource)
+  const entity = steps.deps.planning.catalogue.keyedEntity(resource)
   const locked = steps.lockedRoots.take(resource, id)
   const { version, children: loaded } = locked
   if (version === undefined) throw new TypeError(`${resource} have no row version and are not changed with others`)

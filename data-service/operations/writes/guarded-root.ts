@@ -7,7 +7,7 @@ import { idOf, idText, type RowKey } from '../../entity/key.js'
 import { CHANGE } from '../../entity/known-words.js'
 import { outsideScope, writeScope } from '../../plan/authorize.js'
 import { assignments } from '../../plan/parsing/body.js'
-import type { Resource } from '../../plan/model/catalogue.js'
+import type { KeyedResource } from '../../plan/model/catalogue.js'
 import type { Condition, DeletePlan, ExpectedVersions, WriteScope } from '../../plan/model/plans.js'
 import type { LockedRow, StoredRow } from '../../plan/model/stores.js'
 import type { ParsedUpdate } from '../../plan/write-requests.js'
@@ -44,7 +44,7 @@ import type { WriteResponse, WriteSteps } from './write-steps.js'
 
 /** The root that a write changes or deletes. */
 export interface WrittenRoot<Expected extends DeletePlan['expected'] = ExpectedVersions> {
-  readonly resource: Resource
+  readonly resource: KeyedResource
   readonly key: RowKey
   /** The rows that the caller may write. */
   readonly scope: WriteScope

@@ -10,7 +10,7 @@ import type {
   RuleTools
 } from '../../entity/action.js'
 import type { Authenticated } from '../../entity/caller.js'
-import type { Children, Entity } from '../../entity/entity.js'
+import type { Children, KeyedEntity } from '../../entity/entity.js'
 import type { Operand } from '../../entity/fields/field.js'
 import type { Reference } from '../../entity/fields/columns.js'
 import type { RowKey } from '../../entity/key.js'
@@ -106,7 +106,7 @@ function rowKeyText(resource: string, id: Operand): string {
 /** Finds a root with its children for an action. It finds rows of every owner: the action has to check access. */
 function getAggregateIn(unit: UnitOfWork, catalogue: Catalogue, roots: LockedRoots): GetAggregate {
   return async (resource, id) => {
-    const entity = catalogue.entity(resource)
+    const entity = catalogue.keyedEntity(resource)
     const key = keyOfId(id, entity)
     const locked = await unit.lock(planLock({ entity, key, scope: allRows, children: lockedChildren(entity) }))
     if (locked === undefined) return undefined
@@ -142,14 +142,14 @@ async function lockReferred(
   of: { readonly resource: string; readonly property: string; readonly id: Operand },
   unit: UnitOfWork,
   catalogue: Catalogue
-): Promise<{ readonly entity: Entity; readonly reference: Reference; readonly key: RowKey }> {
+): Promise<{ readonly entity: KeyedEntity; readonly reference: Reference; readonly key: RowKey }> {
   const { resource, property, id } = of
-  const entity = catalogue.entity(resource)
+  const entity = catalogue.keyedEntity(resource)
   const reference = entity.references.find(({ name, via }) =>
     via.length === 1 ? via[0].name === property : name === property
   )
   if (reference === undefined) throw new TypeError(`${resource} has no reference by ${property}`)
-  const target = catalogue.entity(reference.to)
+  const target = catalogue.keyedEntity(reference.to)
   const key = keyOfId(id, target)
   await unit.lock(planLock({ entity: target, key, scope: allRows, children: [] }))
   return { entity, reference, key }
@@ -158,7 +158,7 @@ async function lockReferred(
 /** Finds a row by one of its unique columns. */
 function findByUniqueIn(unit: UnitOfWork, catalogue: Catalogue): FindByUnique {
   return async (resource, property, value) => {
-    const entity = catalogue.entity(resource)
+    const entity = catalogue.keyedEntity(resource)
     const column = entity.columns.find(({ name }) => name === property)
     if (column === undefined) throw new TypeError(`${resource} has no ${property}`)
     const row = await unit.findByUnique(planFindByUnique(entity, column, value))
@@ -167,9 +167,9 @@ function findByUniqueIn(unit: UnitOfWork, catalogue: Catalogue): FindByUnique {
 }
 
 /** The entity, and the children if any, of `products` or `products.variants`. */
-function parseTarget(rows: string, catalogue: Catalogue): { entity: Entity; children: Children | null } {
+function parseTarget(rows: string, catalogue: Catalogue): { entity: KeyedEntity; children: Children | null } {
   const [resource = '', name] = rows.split('.')
-  const entity = catalogue.entity(resource)
+  const entity = catalogue.keyedEntity(resource)
   const children = entity.children.find((one) => one.name === name) ?? null
   if (name !== undefined && children === null) throw new TypeError(`${resource} has no ${name}`)
   return { entity, children }
@@ -179,7 +179,7 @@ function parseTarget(rows: string, catalogue: Catalogue): { entity: Entity; chil
  * The children that are under the lock of their root: those of the primary database, without the rows that are written as
  * rows of another resource.
  */
-export function lockedChildren({ children }: Entity): Children[] {
+export function lockedChildren({ children }: KeyedEntity): Children[] {
   return children.filter(
     ({ store, resource, rootWrites }) => store === 'primary' && (resource === undefined || rootWrites === 'all')
   )

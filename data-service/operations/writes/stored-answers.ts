@@ -4,7 +4,7 @@ import { DomainError, rejectionAt, type ViolationPlace } from '../../../shared/e
 import { unreservedClaims } from '../../auth/tokens/claims.js'
 import type { Authenticated } from '../../entity/caller.js'
 import type { RowVersion } from '../../entity/fields/row-version.js'
-import type { Entity } from '../../entity/entity.js'
+import type { KeyedEntity } from '../../entity/entity.js'
 import type { Field, Value } from '../../entity/fields/field.js'
 import type { RowScope } from '../../plan/model/plans.js'
 import type { KeyClaim, StoredResponse, StoredRow, UnitOfWork } from '../../plan/model/stores.js'
@@ -125,7 +125,7 @@ interface Asked {
  */
 async function showsRow(
   { told, id }: { readonly told: Told; readonly id: string },
-  { entity, scope }: { readonly entity: Entity; readonly scope: RowScope },
+  { entity, scope }: { readonly entity: KeyedEntity; readonly scope: RowScope },
   { isSame, unit }: Asked
 ): Promise<boolean> {
   const keys = new Set(['id', ...entity.key.map(({ name }) => name)])
@@ -151,7 +151,7 @@ function hasVersion(version: RowVersion | undefined, told: unknown): boolean {
 }
 
 /** Whether a row without a version is as the answer told it, which then tells nothing else, whichever row it is. */
-function isAsTold({ values, version }: StoredRow, told: Told, { columns, children }: Entity): boolean {
+function isAsTold({ values, version }: StoredRow, told: Told, { columns, children }: KeyedEntity): boolean {
   if (version !== undefined || children.some(({ name }) => Object.hasOwn(told, name))) return false
   return columns.every(({ name, field }) => {
     if (!Object.hasOwn(told, name)) return true

@@ -23,7 +23,7 @@ import type { WriteDeps, WriteResponse, WriteSteps } from './write-steps.js'
 export function updateHandler(deps: WriteDeps): UnaryHandler<UpdateRequest__Output, UpdateResponse> {
   const handler = withOverrides(deps, update, (overrides) => overrides.update)
   return async (context, request) => {
-    if (request.property !== undefined) requireUpdateBy(deps.planning.catalogue.entity(request.resource))
+    if (request.property !== undefined) requireUpdateBy(deps.planning.catalogue.keyedEntity(request.resource))
     return await handler(context, request)
   }
 }

@@ -1,9 +1,9 @@
 import { type NamedValues, reject, type RuleTools } from '../../entity/action.js'
 import type { Authenticated } from '../../entity/caller.js'
-import type { Entity } from '../../entity/entity.js'
+import type { KeyedEntity } from '../../entity/entity.js'
 import type { JsonObject } from '../../entity/event.js'
 import { idText, keyOfValues, type RowKey, unreachableIds } from '../../entity/key.js'
-import type { Resource } from '../../plan/model/catalogue.js'
+import type { KeyedResource } from '../../plan/model/catalogue.js'
 import type { Planning } from '../../plan/planning.js'
 import {
   allRows,
@@ -119,20 +119,20 @@ export class WriteSteps {
     return ruleTools(this)
   }
 
-  async audit(entity: Entity, key: RowKey, audited: Audited): Promise<void> {
+  async audit(entity: KeyedEntity, key: RowKey, audited: Audited): Promise<void> {
     await this.auditNamed(entity, auditedId(key), audited)
   }
 
   /** The entry of what is no row of an entity. */
-  async auditNamed(of: Pick<Entity, 'name'>, rowId: string, audited: Audited): Promise<void> {
+  async auditNamed(of: Pick<KeyedEntity, 'name'>, rowId: string, audited: Audited): Promise<void> {
     await this.unit.audit({ ...this.#told(of, audited), rowId })
   }
 
-  #auditEntry(entity: Entity, key: RowKey, audited: Audited): AuditEntry {
+  #auditEntry(entity: KeyedEntity, key: RowKey, audited: Audited): AuditEntry {
     return { ...this.#told(entity, audited), rowId: auditedId(key) }
   }
 
-  #told({ name }: Pick<Entity, 'name'>, { action, changes }: Audited): Omit<AuditEntry, 'rowId'> {
+  #told({ name }: Pick<KeyedEntity, 'name'>, { action, changes }: Audited): Omit<AuditEntry, 'rowId'> {
     const { issuer, subject } = this.caller
     return {
       at: this.now,
@@ -152,20 +152,20 @@ export class WriteSteps {
       : updatedColumns(plan, before)
   }
 
-  async #readAfter(entity: Entity, key: RowKey): Promise<NamedValues> {
+  async #readAfter(entity: KeyedEntity, key: RowKey): Promise<NamedValues> {
     const row = await this.unit.look(planLook({ entity, key, scope: allRows }))
     return row === undefined ? {} : namedRow(row)
   }
 
   /** Inserts the row with its children and its audit entry. */
-  async insert(entity: Entity, row: InsertedRow): Promise<RowKey> {
+  async insert(entity: KeyedEntity, row: InsertedRow): Promise<RowKey> {
     const { key, changes } = await this.insertRow(entity, row)
     await this.audit(entity, key, { action: 'create', changes })
     return key
   }
 
   /** The same without the audit entry, which has to follow, with what that says. */
-  async insertRow(entity: Entity, row: InsertedRow): Promise<{ readonly key: RowKey } & Pick<Written, 'changes'>> {
+  async insertRow(entity: KeyedEntity, row: InsertedRow): Promise<{ readonly key: RowKey } & Pick<Written, 'changes'>> {
     if (this.#hasUnreachableId(entity, row)) {
       throw rejectionError(reject.input(`/${entity.key[0].name}`, 'The row would get an id that no path could name.'))
     }
@@ -187,28 +187,28 @@ export class WriteSteps {
   async #checkChildren(of: NewChildren, key: RowKey): Promise<void> {
     const { name, resource } = of.children
     if (resource === undefined) throw new TypeError(`${name} are no rows of a resource and have no scope`)
-    const entity = this.deps.planning.catalogue.entity(resource)
+    const entity = this.deps.planning.catalogue.keyedEntity(resource)
     if ((await this.unit.countOutside(planCountOutside(entity, of, key))) > 0) throw outsideScope()
   }
 
   /** Whether no path could name the row, or a child that is a row of a resource. */
-  #hasUnreachableId(entity: Entity, { values, children }: InsertedRow): boolean {
+  #hasUnreachableId(entity: KeyedEntity, { values, children }: InsertedRow): boolean {
     const { catalogue } = this.deps.planning
-    const isAmong = (of: Entity, rows: readonly InsertedRow['values'][]): boolean => {
+    const isAmong = (of: KeyedEntity, rows: readonly InsertedRow['values'][]): boolean => {
       const ids = unreachableIds(of)
       return ids.length > 0 && rows.some((row) => ids.some((one) => one === row.get(of.key[0])))
     }
     return (
       isAmong(entity, [values]) ||
       children.some(
-        ({ children: { resource }, rows }) => resource !== undefined && isAmong(catalogue.entity(resource), rows)
+        ({ children: { resource }, rows }) => resource !== undefined && isAmong(catalogue.keyedEntity(resource), rows)
       )
     )
   }
 
   /** Claims a key, inserts a row with its audit entry, and reads it, as `UnitOfWork.createAtOnce` says. */
   async createAtOnce(
-    resource: Resource,
+    resource: KeyedResource,
     {
       claim,
       row,
@@ -239,7 +239,7 @@ export class WriteSteps {
 
   /** Puts an event of the row into the outbox, once for each that gets it. */
   async emit(
-    entity: Entity,
+    entity: KeyedEntity,
     key: RowKey,
     { type, payload }: { readonly type: string; readonly payload: JsonObject }
   ): Promise<void> {
@@ -260,7 +260,7 @@ export class WriteSteps {
    * checks that the row is where the write may leave it: otherwise it throws `ownership.denied`.
    */
   async answer(
-    resource: Resource,
+    resource: KeyedResource,
     key: RowKey,
     { scope, ignored }: Omit<Written, keyof Audited>
   ): Promise<WriteResponse> {
@@ -276,7 +276,7 @@ export class WriteSteps {
   }
 
   /** The audit entry of a row that was written last, and the response, in one round trip. */
-  async auditAndAnswer(resource: Resource, key: RowKey, written: Written): Promise<WriteResponse> {
+  async auditAndAnswer(resource: KeyedResource, key: RowKey, written: Written): Promise<WriteResponse> {
     const [audited, answer] = this.unit.together(
       () => [this.audit(resource.entity, key, written), this.answer(resource, key, written)] as const
     )
@@ -290,7 +290,7 @@ export class WriteSteps {
    * written, and the transaction has to be given up.
    */
   async updateAndAnswer(
-    resource: Resource,
+    resource: KeyedResource,
     plan: UpdatePlan,
     written: Omit<Written, 'scope'>
   ): Promise<WriteResponse | undefined> {
@@ -316,7 +316,7 @@ export class WriteSteps {
    * more bytes than an answer may have: a short request may name large rows.
    */
   async answerAll(
-    resource: Resource,
+    resource: KeyedResource,
     keys: readonly RowKey[],
     { scope, ignored }: Omit<Written, keyof Audited>
   ): Promise<WriteResponse> {
@@ -363,7 +363,7 @@ const TOGETHER = 50
 const LARGE_COLUMN = 64 * 1024
 
 /** Items of rows of the entity whose reads are sent together. */
-export function* inGroups<Item>(items: readonly Item[], { columns }: Entity): Generator<readonly Item[]> {
+export function* inGroups<Item>(items: readonly Item[], { columns }: KeyedEntity): Generator<readonly Item[]> {
   const size = columns.some(({ field }) => widthOf(field) > LARGE_COLUMN) ? 1 : TOGETHER
   for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size)
 }

@@ -5,10 +5,11 @@ import {
   type Column,
   type Entity,
   type Joined,
+  type KeyedEntity,
   type ManyToMany,
   tellingColumns
 } from '../../entity/entity.js'
-import { isComposite } from '../../entity/key.js'
+import { isComposite, isKeyed } from '../../entity/key.js'
 import type { Field, FieldType } from '../../entity/fields/field.js'
 import type { Permission } from '../../entity/fields/names.js'
 import type { OperatorOf } from '../../entity/fields/operators.js'
@@ -22,7 +23,7 @@ import {
   type SortKey,
   stepsOf
 } from './plans.js'
-import { type FieldSets, makeProjections, type Projections, propertyName } from './projection.js'
+import { type FieldSets, isLarge, makeProjections, type Projections, propertyName } from './projection.js'
 
 interface Filterable {
   readonly name: string
@@ -54,11 +55,20 @@ export interface Resource {
   readonly withheld: ReadonlySet<string>
 }
 
+/** A resource whose rows have a key: reads by id and writes take no other. */
+export interface KeyedResource extends Resource {
+  readonly entity: KeyedEntity
+}
+
 export interface Catalogue {
   /** The same for every caller. Throws `route.not-found` for a name that no resource has. */
   entity(name: string): Entity
+  /** Throws `route.not-found` also for a resource whose rows have no key. */
+  keyedEntity(name: string): KeyedEntity
   /** Throws `route.not-found` for a name that no resource has. */
   resource(name: string, caller: Caller): Resource
+  /** Throws `route.not-found` also for a resource whose rows have no key. */
+  keyedResource(name: string, caller: Caller): KeyedResource
   /** All resources as the caller sees them; for a gateway, with everything but hidden columns. */
   resources(reader: Caller | 'gateway'): readonly Resource[]
 }
@@ -87,7 +97,7 @@ export function makeCatalogue(entities: readonly Entity[], unfit: ReadonlyMap<st
     const link = byName.get(through)
     const [back, onward] = [from, to].map((one) => link?.references.find((reference) => reference.name === one))
     const target = onward && byName.get(onward.to)
-    if (link === undefined || back === undefined || onward === undefined || target === undefined) {
+    if (!link || !isKeyed(link) || back === undefined || onward === undefined || !target || !isKeyed(target)) {
       throw new TypeError(`${name} leads through ${through} to nothing`)
     }
     const columns = sort.flatMap((property) => target.columns.find((one) => one.name === property) ?? [])
@@ -107,9 +117,30 @@ export function makeCatalogue(entities: readonly Entity[], unfit: ReadonlyMap<st
   }
   return {
     entity: (name) => find(byName, name),
+    keyedEntity: (name) => {
+      const entity = find(byName, name)
+      if (isKeyed(entity)) return entity
+      throw withoutKey()
+    },
     resource: (name, caller) => find(views, name)(caller),
+    keyedResource: (name, caller) => {
+      const resource = find(views, name)(caller)
+      if (isKeyedResource(resource)) return resource
+      throw withoutKey()
+    },
     resources: (reader) => Array.from(views.values(), (view) => view(reader))
   }
+}
+
+export function isKeyedResource(resource: Resource): resource is KeyedResource {
+  return isKeyed(resource.entity)
+}
+
+function withoutKey(): DomainError {
+  return new DomainError(
+    'route.not-found',
+    'The rows of this resource have no key, so that no request names one of them.'
+  )
 }
 
 /**
@@ -125,7 +156,7 @@ function shapedProperties(
 ): ShapedProperty[] {
   const { versionColumn, columns, computed, joined, references, manyToMany, children } = entity
   return [
-    ...(isComposite(entity) ? [{ kind: 'id', key: entity.key } as const] : []),
+    ...(isKeyed(entity) && isComposite(entity) ? [{ kind: 'id', key: entity.key } as const] : []),
     ...columns.filter(({ field }) => !field.hidden).map((column) => ({ kind: 'column', column }) as const),
     ...computed.map((one) => ({ kind: 'computed', computed: one }) as const),
     ...joined.map((one) => ({ kind: 'joined', joined: one, ...resolve.joinedPath(one) }) as const),
@@ -286,7 +317,7 @@ export function isChangeable({ name, field }: Column): boolean {
  */
 export function isUnique(column: Column, { key }: Pick<Entity, 'key'>): boolean {
   const isId = key.length === 1 && key[0] === column
-  return column.field.unique && !column.field.nullable && !isId
+  return key.length > 0 && column.field.unique && !column.field.nullable && !isId
 }
 
 /** The column of a property whose values name rows. Throws `route.not-found` for any other name. */
@@ -308,12 +339,33 @@ export function keyOrder(entity: Pick<Entity, 'key'>): readonly SortKey[] {
  * one index serves an order and its reverse. What stands behind a whole key decides nothing and is left out.
  */
 export function totalOrder(sort: readonly SortKey[], entity: Pick<Entity, 'key'>): readonly SortKey[] {
-  const isIn = (keys: readonly SortKey[], column: Column): boolean =>
-    keys.some(({ path }) => path.through === null && path.column === column)
+  return orderWith(
+    sort,
+    keyOrder(entity).map(({ path }) => path)
+  )
+}
+
+/**
+ * The total order of what a caller sees. Rows without a key follow one another by all columns that the caller sees, texts by
+ * their exact characters: two rows that are alike in all of them can stand for each other.
+ */
+export function orderOfAll(sort: readonly SortKey[], resource: Resource): readonly SortKey[] {
+  if (isKeyed(resource.entity)) return totalOrder(sort, resource.entity)
+  const columns = [...resource.properties.values()].flatMap((one) => (one.kind === 'column' ? [one.column] : []))
+  const small = columns.toSorted((one, other) => Number(isLarge(one)) - Number(isLarge(other)))
+  return orderWith(
+    sort,
+    small.map((column) => ({ through: null, column, ...(column.field.type === 'string' ? { exact: true } : {}) }))
+  )
+}
+
+function orderWith(sort: readonly SortKey[], last: readonly Path[]): readonly SortKey[] {
+  const isIn = (keys: readonly SortKey[], { column, exact }: Path): boolean =>
+    keys.some(({ path }) => path.through === null && path.column === column && path.exact === exact)
   const descending = sort.at(-1)?.descending ?? false
-  const rest = keyOrder(entity).filter(({ path }) => !isIn(sort, path.column))
-  const whole = [...sort, ...rest.map(({ path }) => ({ path, descending }))]
-  const end = whole.findIndex((_, index) => entity.key.every((column) => isIn(whole.slice(0, index + 1), column)))
+  const rest = last.filter((path) => !isIn(sort, path))
+  const whole = [...sort, ...rest.map((path) => ({ path, descending }))]
+  const end = whole.findIndex((_, index) => last.every((path) => isIn(whole.slice(0, index + 1), path)))
   return whole.slice(0, end + 1)
 }
 

@@ -1,4 +1,13 @@
-import type { Children, Column, Computed, Entity, Joined, KeyColumns, Reference } from '../../entity/entity.js'
+import type {
+  Children,
+  Column,
+  Computed,
+  Entity,
+  Joined,
+  KeyColumns,
+  KeyedEntity,
+  Reference
+} from '../../entity/entity.js'
 import type { RowKey } from '../../entity/key.js'
 import type { Field, Operand, Value } from '../../entity/fields/field.js'
 import type { RowVersion } from '../../entity/fields/row-version.js'
@@ -153,10 +162,10 @@ export type ShapedProperty =
 /** A many-to-many navigation with what its names stand for. */
 export interface LinkedRows {
   readonly name: string
-  readonly link: Entity
+  readonly link: KeyedEntity
   readonly from: Reference
   readonly to: Reference
-  readonly target: Entity
+  readonly target: KeyedEntity
   /** Of the target. */
   readonly sort: readonly Column[]
 }
@@ -188,7 +197,7 @@ export interface Projection {
 /** A reference to load after the rows themselves, with the rows of its resource that the caller may see. */
 export interface PlannedReference {
   readonly reference: Reference
-  readonly target: Entity
+  readonly target: KeyedEntity
   readonly projection: Projection
   /** null: the caller may see no row of the resource, and the reference is null in every row. */
   readonly scope: RowScope | null
@@ -268,16 +277,21 @@ interface ReadShape extends RowsPlan {
   readonly scope: RowScope
 }
 
-/** The first `limit` rows by id. One more is read, which tells whether rows were left out. */
+/** The first `limit` rows by id, or by all columns where there is no key. One more is read, which tells whether rows were left out. */
 export type ListPlan = Planned<
-  ReadShape & { readonly operation: 'list'; readonly conditions: readonly Condition[]; readonly limit: number }
+  ReadShape & {
+    readonly operation: 'list'
+    readonly conditions: readonly Condition[]
+    readonly sort: readonly SortKey[]
+    readonly limit: number
+  }
 >
 
 export type PagePlan = Planned<
   ReadShape & {
     readonly operation: 'paged'
     readonly conditions: readonly Condition[]
-    /** A total order: it holds all columns of the key, last those that the request does not name. */
+    /** A total order: it ends in all columns of the key or, without one, in all that the caller sees. */
     readonly sort: readonly SortKey[]
     readonly limit: number
     readonly start: PageStart
@@ -287,10 +301,15 @@ export type PagePlan = Planned<
   }
 >
 
-export type GetPlan = Planned<ReadShape & { readonly operation: 'get'; readonly key: RowKey }>
+/** No plan names a row of an entity without a key. */
+export type GetPlan = Planned<
+  ReadShape & { readonly operation: 'get'; readonly entity: KeyedEntity; readonly key: RowKey }
+>
 
 /** The row with this value in a unique column, compared as the unique index compares. */
-export type GetByPlan = Planned<ReadShape & { readonly operation: 'getBy'; readonly where: ColumnCondition }>
+export type GetByPlan = Planned<
+  ReadShape & { readonly operation: 'getBy'; readonly entity: KeyedEntity; readonly where: ColumnCondition }
+>
 
 /**
  * Where a history begins: at the first entry, or where the row that is there now was made, since an earlier one of the same
@@ -305,7 +324,7 @@ export type HistoryStart = 'the first entry' | { readonly lastChangeOf: readonly
  */
 export type HistoryPlan = Planned<{
   readonly operation: 'history'
-  readonly entity: Entity
+  readonly entity: KeyedEntity
   /** As audit entries have it. */
   readonly rowId: string
   readonly from: HistoryStart
@@ -326,7 +345,7 @@ export type ExportPlan = Planned<
 
 export type LookupPlan = Planned<{
   readonly operation: 'lookup'
-  readonly entity: Entity
+  readonly entity: KeyedEntity
   readonly scope: RowScope
   readonly conditions: readonly ColumnCondition[]
   readonly limit: number
@@ -360,7 +379,7 @@ export type ExpectedVersions = readonly [RowVersion, ...RowVersion[]]
 export type Assignments = ReadonlyMap<Column, Value>
 
 interface RowShape<Scope> {
-  readonly entity: Entity
+  readonly entity: KeyedEntity
   readonly key: RowKey
   readonly scope: Scope
 }
@@ -381,7 +400,7 @@ export type LookPlan = Planned<
  * no row yet that a statement could compare to the scope: whoever inserts reads the row within it before the COMMIT.
  */
 export type InsertPlan = Planned<{
-  readonly entity: Entity
+  readonly entity: KeyedEntity
   readonly scope: WriteScope
   readonly values: Assignments
   readonly version: RowVersion | null
@@ -450,7 +469,7 @@ export type ChildPlan = Planned<
  * foreign key as properties (`productId`).
  */
 export type FindPlan = Planned<{
-  readonly entity: Entity
+  readonly entity: KeyedEntity
   readonly children: Children | null
   readonly keys: readonly RowKey[]
 }>
@@ -460,7 +479,7 @@ export type FindPlan = Planned<{
  * change until the transaction ends.
  */
 export type FindByUniquePlan = Planned<{
-  readonly entity: Entity
+  readonly entity: KeyedEntity
   readonly column: Column
   readonly value: Operand
 }>
@@ -470,7 +489,7 @@ export type FindByUniquePlan = Planned<{
  * transaction ends. A lock on the row that they refer to keeps others from adding to them.
  */
 export type FindReferencingPlan = Planned<{
-  readonly entity: Entity
+  readonly entity: KeyedEntity
   readonly children: readonly Children[]
   readonly reference: Reference
   /** The key of the row that they refer to. */
@@ -484,7 +503,7 @@ export type FindReferencingPlan = Planned<{
  * they refer to keeps others from adding to them.
  */
 export type CountReferencingPlan = Planned<{
-  readonly entity: Entity
+  readonly entity: KeyedEntity
   readonly reference: Reference
   readonly key: RowKey
   readonly where: readonly ColumnCondition[]
@@ -492,7 +511,7 @@ export type CountReferencingPlan = Planned<{
 
 /** A count of the rows that refer to a new root by a foreign key and are outside of the scope after the write. */
 export type CountOutsidePlan = Planned<{
-  readonly entity: Entity
+  readonly entity: KeyedEntity
   readonly foreignKey: KeyColumns
   /** The key of the root. */
   readonly key: RowKey

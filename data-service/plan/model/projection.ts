@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { Column, KeyColumns, Reference } from '../../entity/entity.js'
+import type { Column, Reference } from '../../entity/entity.js'
 import { widthOf } from '../../entity/types/types.js'
 import type { Projection, Selected, ShapedProperty } from './plans.js'
 
@@ -70,7 +70,7 @@ interface FieldSet {
 }
 
 export function makeProjections(of: {
-  readonly key: KeyColumns
+  readonly key: readonly Column[]
   readonly shaped: readonly ShapedProperty[]
   /** Shared by the views of an entity: what a view selects for a property is what every other one selects for it. */
   readonly fieldSets: FieldSets
@@ -138,7 +138,8 @@ export function columnsProjection(columns: readonly Column[]): Projection {
 }
 
 /** Whether a value may have more than a few bytes. */
-export function isLarge(one: Selected): boolean {
+export function isLarge(one: Selected | Column): boolean {
+  if ('field' in one) return widthOf(one.field) > LARGE_COLUMN
   return one.kind !== 'rowVersion' && widthOf(one.column.field) > LARGE_COLUMN
 }
 
@@ -163,7 +164,7 @@ export function isBytes(property: ShapedProperty): boolean {
 
 function cellProjection(
   everything: readonly Selected[],
-  of: { readonly key: KeyColumns; readonly shown: readonly ShapedProperty[] }
+  of: { readonly key: readonly Column[]; readonly shown: readonly ShapedProperty[] }
 ): Projection {
   const names = of.shown.flatMap((one) =>
     one.kind === 'computed' ? one.computed.from.map((column) => column.name) : selectable(one).map(selectedName)

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../../../shared/errors.js'
 import { MAX_SORT_COLUMNS, MAX_TOTAL_LIMIT } from '../../../shared/request-limits.js'
-import { keyOrder, type Resource, totalOrder } from '../model/catalogue.js'
+import { orderOfAll, type Resource } from '../model/catalogue.js'
 import { type CursorCodec, isCursor } from './cursors.js'
 import { type Includes, parseIncludes, type ResourceOf } from './includes.js'
 import type { PageStart, ShapedProperty, SortKey } from '../model/plans.js'
@@ -42,17 +42,19 @@ interface PagingLimits {
   readonly maxPageSize: number
   /** The cursors of the query. undefined if the query itself is invalid, which no cursor belongs to. */
   readonly cursors: CursorCodec | undefined
+  /** Without a key rows may be alike, and no cursor can name one of them. */
+  readonly isKeyed?: boolean
 }
 
 export function parsePaging(
   params: PagingParams,
-  { maxPageSize, cursors }: PagingLimits,
+  { maxPageSize, cursors, isKeyed = true }: PagingLimits,
   violations: Violations
 ): Paging {
   const pageNumber = parsePositive(params.pageNumber, { parameter: 'pageNumber', fallback: 1n }, violations)
   const asked = parsePositive(params.pageSize, { parameter: 'pageSize', fallback: DEFAULT_PAGE_SIZE }, violations)
   const pageSize = smaller(asked, BigInt(maxPageSize))
-  const start = parseCursor(params, cursors, violations)
+  const start = isKeyed ? parseCursor(params, cursors, violations) : rejectCursors(params, violations)
   return {
     pageNumber: start === undefined ? pageNumber : undefined,
     pageSize: Number(pageSize),
@@ -73,6 +75,14 @@ function parseTotalLimit(text: string | undefined, violations: Violations): numb
   const detail = `totalLimit takes one whole number from 1 to ${MAX_TOTAL_LIMIT}, in digits, not ${quoted(text)}.`
   violations.add('paging.invalid', 'totalLimit', detail)
   return undefined
+}
+
+function rejectCursors(params: PagingParams, violations: Violations): undefined {
+  for (const name of ['after', 'before'] as const) {
+    if (params[name] === undefined) continue
+    const detail = `The rows of this resource have no key, so that no cursor can name one: use pageNumber instead of ${name}.`
+    violations.add('paging.invalid', name, detail)
+  }
 }
 
 /** undefined if the request has no cursor, or a wrong one. */
@@ -133,20 +143,20 @@ const DESCENDING: ReadonlyMap<string, boolean> = new Map([
   ['descending', true]
 ])
 
-/** A total order: the id is the last key, in the direction of the one before it, unless the request names it (totalOrder). */
+/** A total order: the id is the last key, in the direction of the one before it, unless the request names it (orderOfAll). */
 export function parseSort(params: SortParams | null, resource: Resource, violations: Violations): readonly SortKey[] {
   const keys = parseOrder(
     params,
     {
       columns: resource.sortable,
       names: () => sortableNames(resource),
-      otherwise: keyOrder(resource.entity).map(({ path }) => path)
+      otherwise: orderOfAll([], resource).map(({ path }) => path)
     },
     violations
   )
-  return totalOrder(
+  return orderOfAll(
     keys.map(({ by: path, descending }) => ({ path, descending })),
-    resource.entity
+    resource
   )
 }
 

@@ -1,4 +1,4 @@
-import type { Children, Column, Entity } from '../../entity/entity.js'
+import type { Children, Column, KeyedEntity } from '../../entity/entity.js'
 import type { Value } from '../../entity/fields/field.js'
 import type { JsonWriter } from '../../entity/fields/json-text.js'
 import { ROW_VERSION_BYTES } from '../../entity/fields/row-version.js'
@@ -113,7 +113,7 @@ async function readCollection(
 export async function loadLinked(
   session: ReadSession,
   { statements, dialect }: Source,
-  of: CollectionsOf & { readonly owner: Entity; readonly planned: PlannedManyToMany }
+  of: CollectionsOf & { readonly owner: KeyedEntity; readonly planned: PlannedManyToMany }
 ): Promise<{ readonly found: ReadonlyMap<string, Collection<FoundRow>>; readonly keyOf: KeyReaderOf }> {
   const { navigation, projection, scope, within } = of.planned
   const { link, from, to, target } = navigation
@@ -171,7 +171,7 @@ function mapValues<One, Other>(values: ReadonlyMap<string, One>, map: (one: One)
 }
 
 /** The row version as a column, which joined rows can be asked for. */
-function versionColumn({ name, versionColumn: column }: Entity): Column {
+function versionColumn({ name, versionColumn: column }: KeyedEntity): Column {
   if (column === undefined) throw new TypeError(`${name} has no row version`)
   return { name: 'rowVersion', column, field: binary(ROW_VERSION_BYTES) }
 }

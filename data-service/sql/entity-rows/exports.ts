@@ -1,3 +1,4 @@
+import { isKeyed } from '../../entity/key.js'
 import type { ExportPlan, Position } from '../../plan/model/plans.js'
 import type { BatchWriter, ExportBatch } from '../../plan/model/stores.js'
 import { boundValues, scopeConditions } from './statements/conditions.js'
@@ -70,7 +71,7 @@ export async function* exportRows<Part>(
 
 /** Where a batch begins. */
 interface BatchStart {
-  /** The sort keys of the row before it; undefined for the first batch. */
+  /** The sort keys of the row before it; undefined for the first batch, and for rows without a key. */
   readonly last: Position['keys'] | undefined
   /** Rows up to the limit of the plan. */
   readonly left: number
@@ -104,18 +105,22 @@ function batchReader<Part>(
   const { entity, projection, scope } = plan
   const sort = exactOrder(plan.sort, entity, dialect)
   const paths = sort.map(({ path }) => path)
-  const selection = selectionOf(entity, projection, paths)
-  const keys = paths.map((path) => valueAt(selection, path))
+  const selection = selectionOf(entity, projection, isKeyed(entity) ? paths : [])
+  const keys = isKeyed(entity) ? paths.map((path) => valueAt(selection, path)) : []
   const keysOf = (row: CsvRow): Position['keys'] => keys.map((key) => sortKeyOf(key(row)))
+  // Rows without a key are passed over by number. The snapshot has the same ones, in an order that alike rows do not change.
+  const byNumber = !isKeyed(entity)
   const conditions = [...plan.conditions, ...scopeConditions(scope)]
   return async ({ last, left, rows }) => {
     const ranges = last === undefined ? [] : rangesBehind(sort, { keys: last, through: false })
-    const statement = statements.rows({ entity, ...selection, conditions, sort, ranges, cut: 'limit' })
+    const cut = byNumber ? 'limit and offset' : 'limit'
+    const statement = statements.rows({ entity, ...selection, conditions, sort, ranges, cut })
     const sized = rows ?? Math.min(FIRST_BATCH, Math.max(1, Math.floor(BATCH_BYTES / statement.width)))
     const possible = Math.max(ROWS_OF_ANY_SIZE, Math.floor(POSSIBLE_BYTES / statement.width))
     const batches = isIndexed ? 1 : UNINDEXED_BATCHES
     const wanted = Math.min(sized, snapshot.batch, possible) * batches
     const bound = boundValues([...conditions, ...anyOfRanges(ranges)], dialect)
+    if (byNumber) bound['offset'] = BigInt(plan.limit - left)
     const bytes = { bytes: (batches + MORE_BATCHES) * BATCH_BYTES, isFirstFree: true, beside: 0 }
     const readUpTo = async (limit: number): Promise<RowsOfBatch<Part>> => {
       const written = writer()
@@ -145,7 +150,7 @@ function batchReader<Part>(
         isLast || latest === undefined
           ? undefined
           : {
-              last: keysOf(latest),
+              last: byNumber ? undefined : keysOf(latest),
               left: left - found,
               rows: Math.max(1, Math.floor((BATCH_BYTES * found) / Math.max(1, written.bytes)))
             }

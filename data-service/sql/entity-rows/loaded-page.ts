@@ -15,7 +15,7 @@ import {
   reversed,
   sortKeyOf
 } from './statements/keyset.js'
-import { idText } from '../../entity/key.js'
+import { idText, isKeyed } from '../../entity/key.js'
 import { IncludedRows, unlessTooLarge } from './included-rows.js'
 import { keyPaths, keyReader, neededPaths, type Selection, selectionOf, type Source, valueAt } from './navigations.js'
 import { RowNavigations } from './row-navigations.js'
@@ -74,7 +74,8 @@ export class LoadedPage {
   static async load(session: ReadSession, source: Source, of: { plan: RowsPlan; cut: Cut }): Promise<LoadedPage> {
     const { plan, cut } = of
     const { sort, ranges = [], limit, beside = 0, offset, total } = cut
-    const needed = [...neededPaths(plan.references), ...sort.map(({ path }) => path)]
+    // Cursors are made of the sort keys, and rows without a key have none.
+    const needed = [...neededPaths(plan.references), ...(isKeyed(plan.entity) ? sort.map(({ path }) => path) : [])]
     const selection = selectionOf(plan.entity, plan.projection, needed)
     const { statements, dialect, memory } = source
     const values = boundValues([...cut.conditions, ...anyOfRanges(ranges)], dialect)
@@ -229,20 +230,22 @@ function rowsUpTo(count: number): RowsCounted {
 type ReadCut = (cut: Omit<Cut, 'conditions' | 'total'> & { readonly withTotal?: boolean }) => Promise<LoadedPage>
 
 async function readAtOffset(
-  { sort, limit }: PagePlan,
+  { entity, sort, limit }: PagePlan,
   { offset, order }: { readonly offset: number; readonly order: readonly SortKey[] },
   read: ReadCut
 ): Promise<FoundPage> {
   // One row more than the page has tells whether rows follow.
   const found = await read({ sort: order, limit: limit + 1, beside: 1, offset, withTotal: true })
+  const placeAt = (rows: LoadedPage, index: number): Position | undefined =>
+    isKeyed(entity) ? besides(rows.keysAt(index, sort)) : NO_PLACE
   const page = found.slice(0, limit)
   const isEnd = found.length <= limit && (found.length > 0 || offset === 0)
   return {
     page,
     total: found.total ?? (isEnd ? offset + found.length : undefined),
-    next: found.length > limit ? besides(page.keysAt(-1, sort)) : undefined,
+    next: found.length > limit ? placeAt(page, -1) : undefined,
     // A page past the end has no row whose place a cursor could hold.
-    previous: offset === 0 ? undefined : besides(page.keysAt(0, sort))
+    previous: offset === 0 || page.length === 0 ? undefined : placeAt(page, 0)
   }
 }
 
@@ -287,6 +290,9 @@ async function readAtCursor(
     ? { page: rows, total: found.total, next: onward, previous: backward }
     : { page: rows.reversed(), total: found.total, next: backward, previous: onward }
 }
+
+/** Tells that there are further rows, of which none can be named. */
+const NO_PLACE: Position = { keys: [], includesRow: false }
 
 /** The position at a row that the page has shown already. */
 function besides(keys: Position['keys'] | undefined): Position | undefined {

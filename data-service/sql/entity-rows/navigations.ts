@@ -1,7 +1,7 @@
 import type { Memory } from '../engines/answer-bytes.js'
-import type { Column, Entity, Reference } from '../../entity/entity.js'
+import type { Column, Entity, KeyedEntity, Reference } from '../../entity/entity.js'
 import type { Value } from '../../entity/fields/field.js'
-import { idText, keyOfValues, type RowKey } from '../../entity/key.js'
+import { idText, keyed, keyOfValues, type RowKey } from '../../entity/key.js'
 import type { LoadedRow } from '../../plan/model/stores.js'
 import type { IncludeParameter, Path, PlannedReference, Projection } from '../../plan/model/plans.js'
 import { boundValues, keyIn, pathKey, scopeConditions } from './statements/conditions.js'
@@ -89,7 +89,7 @@ export function keyReader(
  * The columns by which a reference is loaded: its foreign key, or the key of the referenced row as that row has it, where
  * the database may take two texts for equal.
  */
-export function referencePaths(reference: Reference, target: Entity): readonly [Path, ...Path[]] {
+export function referencePaths(reference: Reference, target: KeyedEntity): readonly [Path, ...Path[]] {
   if (!hasTextKey(target)) return mapKey(reference.via, own)
   return mapKey(target.key, (column) => ({ through: reference, column }))
 }
@@ -100,8 +100,8 @@ export function neededPaths(references: readonly PlannedReference[] = []): Path[
 }
 
 /** The key of a row itself. */
-export function keyPaths({ key }: Pick<Entity, 'key'>): readonly [Path, ...Path[]] {
-  return mapKey(key, own)
+export function keyPaths(entity: Pick<Entity, 'name' | 'key'>): readonly [Path, ...Path[]] {
+  return mapKey(keyed(entity).key, own)
 }
 
 /** Makes readers of keys that some rows have in columns of theirs. */

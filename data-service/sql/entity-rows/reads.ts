@@ -118,7 +118,7 @@ export class SqlReadStore implements ReadStore {
   }
 
   async list(plan: ListPlan, signal: Cancellation): Promise<ListResult> {
-    const sort = exactOrder(keyOrder(plan.entity), plan.entity, this.#primary.dialect)
+    const sort = exactOrder(plan.sort, plan.entity, this.#primary.dialect)
     const conditions = this.#conditions(plan)
     const { page, truncated } = await this.#load(signal, async (session) => {
       const found = await LoadedPage.load(session, this.#primary, {

@@ -1,5 +1,5 @@
 import type { Entity } from '../../entity/entity.js'
-import { idText } from '../../entity/key.js'
+import { idText, keyed } from '../../entity/key.js'
 import type { PlannedNavigations, RowsPlan } from '../../plan/model/plans.js'
 import type { LoadedChild, LoadedRow } from '../../plan/model/stores.js'
 import type { ReadSession } from '../engines/sessions.js'
@@ -122,7 +122,7 @@ export class RowNavigations {
       const { name, target } = planned.navigation
       const parameter = (navigations.askedBy ?? BY_FLAGS).collections
       const { included } = this.#answer
-      const loading = loadLinked(session, source, { owner: entity, planned, keys, included, parameter })
+      const loading = loadLinked(session, source, { owner: keyed(entity), planned, keys, included, parameter })
       const { found, keyOf: innerKeyOf } = await this.#unlessTooLarge(parameter, loading)
       const find = (row: FoundRow): Collection<FoundRow> => foundBy(found, keyOf(row)) ?? EMPTY_COLLECTION
       const show = this.#showing(planned, {
@@ -148,7 +148,7 @@ export class RowNavigations {
     for (const planned of which) {
       const parameter = (navigations.askedBy ?? BY_FLAGS).collections
       const { included } = this.#answer
-      const loading = loadChildren(session, source, { owner: entity, planned, keys, included, parameter })
+      const loading = loadChildren(session, source, { owner: keyed(entity), planned, keys, included, parameter })
       const found = await this.#unlessTooLarge(parameter, loading)
       await this.#addCollection(
         this.#children,

@@ -1,4 +1,4 @@
-import type { Children, Entity, KeyColumns } from '../../entity/entity.js'
+import type { Children, KeyedEntity, KeyColumns } from '../../entity/entity.js'
 import { asRowVersion } from '../../entity/fields/row-version.js'
 import type { Value } from '../../entity/fields/field.js'
 import { idText, keyOfValues, type RowKey } from '../../entity/key.js'
@@ -37,9 +37,9 @@ const MAX_KEYS = 1000
 /** The reads of a transaction. Rows that it changes or finds stay unchanged by others until it ends. */
 export class StoredRows {
   readonly #source: Source
-  readonly #ownerOf: (children: Children) => Entity
+  readonly #ownerOf: (children: Children) => KeyedEntity
 
-  constructor(source: Source, ownerOf: (children: Children) => Entity) {
+  constructor(source: Source, ownerOf: (children: Children) => KeyedEntity) {
     this.#source = source
     this.#ownerOf = ownerOf
   }
@@ -143,7 +143,7 @@ export class StoredRows {
   /** Finds keys by the index of the columns without a lock: a locking read would also lock the rows that it passes. */
   async #keys(
     session: ReadSession,
-    entity: Entity,
+    entity: KeyedEntity,
     { equal, limit }: { readonly equal: readonly RowCondition[]; readonly limit: number }
   ): Promise<RowKey[]> {
     const { statements, dialect } = this.#source
@@ -165,7 +165,7 @@ export class StoredRows {
   /** Locks, in the order of keys, the rows that still have the value. */
   async #having(
     session: ReadSession,
-    entity: Entity,
+    entity: KeyedEntity,
     { equal, keys }: { readonly equal: readonly RowCondition[]; readonly keys: readonly RowKey[] }
   ): Promise<StoredRow[]> {
     if (keys.length === 0) return []
@@ -175,7 +175,7 @@ export class StoredRows {
 
   async #roots(
     session: ReadSession,
-    entity: Entity,
+    entity: KeyedEntity,
     { conditions, lock, limit }: Wanted & { readonly limit?: number }
   ): Promise<StoredRow[]> {
     const { statements, dialect } = this.#source

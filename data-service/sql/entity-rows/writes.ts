@@ -1,8 +1,8 @@
-import type { Children, Entity } from '../../entity/entity.js'
+import type { Children, Entity, KeyedEntity } from '../../entity/entity.js'
 import type { Column } from '../../entity/fields/columns.js'
 import type { Value } from '../../entity/fields/field.js'
 import { ROW_VERSION_BYTES } from '../../entity/fields/row-version.js'
-import { isComposite, idText, type Keyed, keyMaker, keyOfValues, type RowKey } from '../../entity/key.js'
+import { isComposite, idText, isKeyed, type Keyed, keyMaker, keyOfValues, type RowKey } from '../../entity/key.js'
 import type {
   CallPlan,
   ChildPlan,
@@ -138,8 +138,8 @@ function unitParts(
   const { models = new RowModels(sequelize, entities, 'primary') } = deps
   const dialect = withLiveTexts(database.dialect, texts)
   const statements = new Statements(models, dialect, { use })
-  const owners = new Map(entities.flatMap((entity) => entity.children.map((one) => [one, entity])))
-  const ownerOf = (children: Children): Entity => {
+  const owners = new Map(entities.filter(isKeyed).flatMap((entity) => entity.children.map((one) => [one, entity])))
+  const ownerOf = (children: Children): KeyedEntity => {
     const owner = owners.get(children)
     if (owner === undefined) throw new TypeError(`${children.name} are no entity's children`)
     return owner

@@ -98,9 +98,10 @@ export function mysqlPresence(table: string, schema: string | undefined): string
 /** A table is made together with its indexes, since each statement commits by itself. */
 function mysqlCreateTable(table: Table, write: (column: TableColumn) => string, collation: string): string {
   const { name, columns, indexes, foreignKeys } = table
+  const primary = primaryKeyOf(table)
   const lines = [
     ...columns.map(write),
-    `PRIMARY KEY (${quotedList(primaryKeyOf(table))})`,
+    ...(primary.length === 0 ? [] : [`PRIMARY KEY (${quotedList(primary)})`]),
     ...indexes.flatMap((index) => indexDefinition(index, collation)),
     ...foreignKeys.map(foreignKeyDefinition)
   ]

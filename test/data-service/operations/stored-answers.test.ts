@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { expect } from 'chai'
 import { everyone } from '../../../data-service/entity/access.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
-import type { Entity } from '../../../data-service/entity/entity.js'
+import type { KeyedEntity } from '../../../data-service/entity/entity.js'
 import {
   dateTime,
   decimal,
@@ -64,7 +64,7 @@ const version = firstRowVersion(randomBytes)
  * bytes, or the other bytes. `row` has the key of the first row now. `claims` are those of now.
  */
 async function retry(
-  entity: Entity,
+  entity: KeyedEntity,
   scope: RowsWanted,
   { row, claims = { team: 'another' } }: { readonly row?: Partial<StoredRow>; readonly claims?: object } = {}
 ): Promise<string> {

@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events'
-import type { Entity } from '../../../data-service/entity/entity.js'
+import type { KeyedEntity } from '../../../data-service/entity/entity.js'
+import { keyed } from '../../../data-service/entity/key.js'
 import { connect } from '../../../data-service/sql/connect.js'
 import { SqlReadStore } from '../../../data-service/sql/entity-rows/reads.js'
 import { entities } from '../../../examples/store/entities/index.js'
@@ -43,10 +44,10 @@ export async function freshReadStore(kind: DatabaseKind, open: Open = connect): 
   }
 }
 
-export function entity(name: string): Entity {
+export function entity(name: string): KeyedEntity {
   const found = entities.find((one) => one.name === name)
   if (found === undefined) throw new Error(`No entity ${name}`)
-  return found
+  return keyed(found)
 }
 
 /** A signal that nobody aborts, for any number of reads at a time. */

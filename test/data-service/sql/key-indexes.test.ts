@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { QueryTypes } from 'sequelize'
-import type { Entity } from '../../../data-service/entity/entity.js'
+import type { KeyedEntity } from '../../../data-service/entity/entity.js'
 import type { RowKey } from '../../../data-service/entity/key.js'
 import { keyOrder } from '../../../data-service/plan/model/catalogue.js'
 import {
@@ -32,7 +32,7 @@ import { createShelves, languages, placements, publications, shelves, barcodes }
 import { OWN } from '../../harness/own-tables.js'
 import { openTestDatabase } from '../../oracle/test-database.js'
 
-const ENTITIES: readonly Entity[] = [languages, publications, barcodes, shelves, placements]
+const ENTITIES: readonly KeyedEntity[] = [languages, publications, barcodes, shelves, placements]
 const LANGUAGES = 40
 const SHELVES = 200
 
@@ -100,11 +100,11 @@ eachDatabase((kind: DatabaseKind) => {
       await dispose()
     })
 
-    const orderOf = (entity: Entity): readonly SortKey[] => exactOrder(keyOrder(entity), entity, database.dialect)
+    const orderOf = (entity: KeyedEntity): readonly SortKey[] => exactOrder(keyOrder(entity), entity, database.dialect)
 
     /** How the database finds the rows of a read: `all` for one that looks at every row of a table. */
     const access = async (
-      entity: Entity,
+      entity: KeyedEntity,
       conditions: readonly RowCondition[],
       ordered = false
     ): Promise<{
@@ -159,7 +159,7 @@ eachDatabase((kind: DatabaseKind) => {
     }
 
     /** The first part of the keys of the rows, in order. */
-    const keysFound = async (entity: Entity, conditions: readonly RowCondition[]): Promise<unknown[]> => {
+    const keysFound = async (entity: KeyedEntity, conditions: readonly RowCondition[]): Promise<unknown[]> => {
       const shape = { entity, selected: entity.key.map(own), selectedKey: 'key', conditions, sort: [] } as const
       const statement = statements.rows({ ...shape, cut: 'whole' })
       const reader = database.openReader('The database')
@@ -176,7 +176,7 @@ eachDatabase((kind: DatabaseKind) => {
       Array.from({ length: count }, (_, at) => make(at * 7))
 
     it('serve a read by id', async () => {
-      const reads: readonly (readonly [Entity, RowKey])[] = [
+      const reads: readonly (readonly [KeyedEntity, RowKey])[] = [
         [languages, ['l3']],
         [publications, [guidOf(5)]],
         [shelves, shelf(3)],
@@ -210,7 +210,7 @@ eachDatabase((kind: DatabaseKind) => {
     })
 
     it('serve rows of several owners, each in the scope of its own, although the owner has an index too', async () => {
-      const ownedBy = (entity: Entity, property: string, owner: string): RowScope => {
+      const ownedBy = (entity: KeyedEntity, property: string, owner: string): RowScope => {
         const column = entity.columns.find(({ name }) => name === property)
         if (column === undefined) throw new Error(`${entity.name} has no ${property}`)
         return { kind: 'rows-where', conditions: [{ path: own(column), comparison: 'equals', operands: [owner] }] }

@@ -1,5 +1,5 @@
 import type { RowKey } from '../../../data-service/entity/key.js'
-import type { Column, Entity, Reference } from '../../../data-service/entity/entity.js'
+import type { Column, KeyedEntity, Reference } from '../../../data-service/entity/entity.js'
 import type { Operand } from '../../../data-service/entity/fields/field.js'
 import type { Comparison } from '../../../data-service/entity/fields/operators.js'
 import {
@@ -25,21 +25,21 @@ function planned<Plan>(shape: Shape<Plan>): Plan {
   return shape as unknown as Plan
 }
 
-export function column(entity: Entity, name: string): Column {
+export function column(entity: KeyedEntity, name: string): Column {
   const found = entity.columns.find((one) => one.name === name)
   if (found === undefined) throw new Error(`${entity.name} has no ${name}`)
   return found
 }
 
-export function path(entity: Entity, name: string): Path {
+export function path(entity: KeyedEntity, name: string): Path {
   return { through: null, column: column(entity, name) }
 }
 
-export function throughPath(entity: Entity, through: string, target: Entity, name: string): Path {
+export function throughPath(entity: KeyedEntity, through: string, target: KeyedEntity, name: string): Path {
   return { through: reference(entity, through), column: column(target, name) }
 }
 
-export function reference(entity: Entity, name: string): Reference {
+export function reference(entity: KeyedEntity, name: string): Reference {
   const found = entity.references.find((one) => one.name === name)
   if (found === undefined) throw new Error(`${entity.name} has no ${name}`)
   return found
@@ -51,7 +51,7 @@ export function condition(of: Path, comparison: Comparison, ...operands: readonl
 }
 
 /** The columns of these names, as a projection. */
-export function projection(entity: Entity, names: readonly string[]): Projection {
+export function projection(entity: KeyedEntity, names: readonly string[]): Projection {
   const selected = names.map((name): Selected => {
     if (name === 'rowVersion') return { kind: 'rowVersion' }
     return { kind: 'column', column: column(entity, name) }
@@ -59,12 +59,12 @@ export function projection(entity: Entity, names: readonly string[]): Projection
   return { key: names.join(), selected, shown: [] }
 }
 
-export function everything(entity: Entity): Projection {
+export function everything(entity: KeyedEntity): Projection {
   return projection(entity, [...entity.columns.map(({ name }) => name), 'rowVersion'])
 }
 
 /** Sorted by a path, then by id in the same direction. */
-export function sortedBy(entity: Entity, by: Path, descending: boolean): SortKey[] {
+export function sortedBy(entity: KeyedEntity, by: Path, descending: boolean): SortKey[] {
   const id = path(entity, 'id')
   return by.column === id.column && by.through === null
     ? [{ path: by, descending }]
@@ -74,7 +74,7 @@ export function sortedBy(entity: Entity, by: Path, descending: boolean): SortKey
       ]
 }
 
-const base = (entity: Entity) => ({
+const base = (entity: KeyedEntity) => ({
   entity,
   projection: projection(entity, ['id']),
   scope: allRows,
@@ -85,11 +85,12 @@ const base = (entity: Entity) => ({
 
 type Over<Plan> = Partial<Omit<Shape<Plan>, 'operation' | 'entity'>>
 
-export function listPlan(entity: Entity, over: Over<ListPlan> = {}): ListPlan {
-  return planned<ListPlan>({ ...base(entity), operation: 'list', conditions: [], limit: 1000, ...over })
+export function listPlan(entity: KeyedEntity, over: Over<ListPlan> = {}): ListPlan {
+  const sort = sortedBy(entity, path(entity, 'id'), false)
+  return planned<ListPlan>({ ...base(entity), operation: 'list', conditions: [], sort, limit: 1000, ...over })
 }
 
-export function pagePlan(entity: Entity, over: Over<PagePlan> = {}): PagePlan {
+export function pagePlan(entity: KeyedEntity, over: Over<PagePlan> = {}): PagePlan {
   return planned<PagePlan>({
     ...base(entity),
     operation: 'paged',
@@ -102,11 +103,11 @@ export function pagePlan(entity: Entity, over: Over<PagePlan> = {}): PagePlan {
   })
 }
 
-export function getPlan(entity: Entity, id: Operand | RowKey, over: Over<GetPlan> = {}): GetPlan {
+export function getPlan(entity: KeyedEntity, id: Operand | RowKey, over: Over<GetPlan> = {}): GetPlan {
   return planned<GetPlan>({ ...base(entity), operation: 'get', key: typeof id === 'object' ? id : [id], ...over })
 }
 
-export function exportPlan(entity: Entity, over: Over<ExportPlan> = {}): ExportPlan {
+export function exportPlan(entity: KeyedEntity, over: Over<ExportPlan> = {}): ExportPlan {
   const { references: _references, children: _children, ...rest } = base(entity)
   return planned<ExportPlan>({
     ...rest,
@@ -118,7 +119,7 @@ export function exportPlan(entity: Entity, over: Over<ExportPlan> = {}): ExportP
   })
 }
 
-export function lookupPlan(entity: Entity, over: Over<LookupPlan> = {}): LookupPlan {
+export function lookupPlan(entity: KeyedEntity, over: Over<LookupPlan> = {}): LookupPlan {
   return planned<LookupPlan>({ entity, scope: allRows, operation: 'lookup', conditions: [], limit: 1000, ...over })
 }
 

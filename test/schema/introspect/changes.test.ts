@@ -37,6 +37,7 @@ function drafted(table: string, fields: readonly FieldDraft[], more: Partial<Ent
     writes: [],
     versionColumn: undefined,
     withoutTransactions: undefined,
+    candidates: [],
     notes: [],
     cascades: [],
     ...more

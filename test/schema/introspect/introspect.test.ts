@@ -56,17 +56,19 @@ eachDatabase((kind) => {
 
     const file = (name: string): Promise<string> => app.read(`entities/${name}`)
 
-    it('says what is wrong with a key that it is told of, and writes nothing', async () => {
+    it('says what is wrong with a key that it is told of, and goes on without it', async () => {
       const wrong: readonly (readonly [string, string])[] = [
-        ['people_twice=FullName', 'share their FullName with another row'],
-        ['people_twice=Name', 'it has no column Name'],
-        ['nowhere=id', 'no table or view nowhere'],
-        ['people_twice', 'is not written as it must be']
+        ['people_twice=FullName', '--key people_twice is refused: 2 of its rows share their FullName with another row'],
+        ['people_twice=Name', '--key people_twice is refused: it has no column Name'],
+        ['nowhere=id', '--key nowhere is refused: the database has no table or view nowhere']
       ]
       for (const [key, words] of wrong) {
-        const ran = await app.run('introspect', '--key', key)
-        expect([ran.code, ran.stderr.includes(words)], `${key}: ${ran.stderr}`).to.deep.equal([1, true])
+        const ran = await app.run('introspect', '--dry-run', '--key', key)
+        expect([ran.code, ran.stdout.includes(words)], `${key}: ${ran.stdout}`).to.deep.equal([0, true])
+        expect(ran.stdout).to.include('Would write entities/people-twices.ts')
       }
+      const unread = await app.run('introspect', '--key', 'people_twice')
+      expect([unread.code, unread.stderr.includes('is not written as it must be')]).to.deep.equal([1, true])
       expect([...(await app.files()).keys()]).to.deep.equal([])
     })
 
@@ -92,7 +94,7 @@ eachDatabase((kind) => {
 
     let first: Ran
     let config: string
-    it('writes a file for each table that has a key', async () => {
+    it('writes a file for each table and view, with a key or without', async () => {
       const ran = await app.run('introspect', '--key', 'open_items=item_no')
       expect([ran.code, ran.stderr]).to.deep.equal([0, ''])
       first = ran
@@ -104,8 +106,10 @@ eachDatabase((kind) => {
         'entities/introspected.md',
         'entities/introspected.ts',
         'entities/item-people.ts',
+        'entities/no-keys.ts',
         'entities/only-uniques.ts',
         'entities/open-items.ts',
+        'entities/people-twices.ts',
         'entities/people.ts',
         'entities/work-items.ts',
         'migrations/001-baseline.ts'
@@ -151,16 +155,20 @@ eachDatabase((kind) => {
           .to.match(/access: \{ read: permission\('[a-z-]+:read'\)/)
           .and.not.include('everyone')
         const isVersioned = name === 'entities/work-items.ts'
-        expect(text.includes("rowVersion: 'none'"), name).to.equal(!isVersioned)
+        const isKeyless = ['entities/no-keys.ts', 'entities/people-twices.ts'].includes(name)
+        expect([text.includes("rowVersion: 'none'"), text.includes("key: 'none'")], name).to.deep.equal([
+          !isVersioned && !isKeyless,
+          isKeyless
+        ])
         expect(text.includes('writes:'), name).to.equal(isVersioned)
       }
     })
 
-    it('tells what it left out and why', async () => {
+    it('tells what it left out and why, and which rows have no key', async () => {
       const report = await file('introspected.md')
-      expect(report).to.include('**no_key**: it has no primary key and no unique key that is never null')
+      expect(report).to.include('one: it has no primary key and no unique key that is never null.')
       expect(report).to.include('--key no_key=a,b')
-      expect(report).to.match(/\*\*people_twice\*\*: a view has no key\. No column .* tells its rows apart/)
+      expect(report).to.match(/one: a view has no key\.\n {2}- No column .* tells its rows apart/)
       expect(report).to.include('**knex_migrations**: it is the record of migrations of another tool')
       expect(report).to.not.include('open_items')
     })
@@ -333,6 +341,7 @@ eachDatabase((kind) => {
 
     it('leaves out tables alone whose named keys are none any more, until --unkey or --except', async () => {
       await app.run('introspect', '--key', 'no_key=a,b')
+      expect(await file('no-keys.ts'), 'nobody has changed it').to.include("key: ['a', 'b']")
       await app.sql.query("INSERT INTO no_key VALUES ('x', '1')")
       await app.sql.query('DROP VIEW open_items')
       const ran = await app.run('introspect')
@@ -344,8 +353,7 @@ eachDatabase((kind) => {
       expect([mended.code, mended.stderr]).to.deep.equal([0, ''])
       const { keys, except } = JSON.parse(await file('introspected.json')) as Introspected
       expect([Object.keys(keys), except]).to.deep.equal([['open_items'], ['country.row_version', 'open_items']])
-      await app.remove('entities/no-keys.ts')
-      await app.run('introspect')
+      expect(await file('no-keys.ts'), 'nobody has changed it').to.include("key: 'none'")
       expect((await app.run('introspect')).stdout).to.equal('Nothing has changed in the database since the last run.\n')
     })
   })
@@ -471,8 +479,8 @@ describe('uniform-rest introspect with a config that imports what it has not wri
       await app.writeConfig()
       const dry = await app.run('introspect', '--dry-run')
       expect([dry.code, dry.stderr]).to.deep.equal([0, ''])
-      const failed = await app.run('introspect', '--key', 'nothing=id')
-      expect(failed.stderr).to.include('the database has no table or view nothing')
+      const failed = await app.run('introspect', '--routines')
+      expect(failed.stderr).to.include('a database of this kind has no procedures')
       expect((await app.files()).size).to.equal(0)
       const ran = await app.run('introspect')
       expect([ran.code, ran.stderr]).to.deep.equal([0, ''])

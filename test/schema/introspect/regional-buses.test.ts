@@ -71,7 +71,7 @@ for (const kind of databaseKinds().filter((one) => one === 'mysql')) {
     it('is left out where it cannot be served, with the reason', async () => {
       const report = await app.read('entities/introspected.md')
       for (const words of [
-        '**gps_position**: it has no primary key and no unique key that is never null',
+        'no request names one: it has no primary key and no unique key that is never null',
         'The column `total` (decimal(65,30)) is left out: its rows hold numbers of 65 digits',
         'The column `position` (point) is left out: a place or shape has no JSON form here',
         '`encryptedPassword` is hidden, since its name says that it is a secret'

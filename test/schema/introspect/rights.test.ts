@@ -93,6 +93,6 @@ describe('introspection by an account with few rights on mysql', function () {
     expect(files.get('authors.ts')).to.not.equal('')
     expect(files.get('introspected.md')).to.match(/- \*\*own_shelf\*\*: the database cannot read it \(.+\)\./)
     expect(files.get('introspected.md')).to.match(/- \*\*gone\*\*: the database cannot read it \(.+\)\./)
-    expect(files.get('introspected.md')).to.include('- **shelf**: a view has no key.')
+    expect(files.get('introspected.md')).to.include('no request names one: a view has no key.')
   })
 })

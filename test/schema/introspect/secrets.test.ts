@@ -54,9 +54,10 @@ eachDatabase((kind) => {
       expect(await file('visit-days')).to.include(`label: '${kind === 'mysql' ? 'visitors' : 'id'}'`)
     })
 
-    it('keep a table out whose only key is one, until --key names it', async () => {
+    it('leave a table without a key whose only key is one, until --key names it', async () => {
       const report = await app.read('entities/introspected.md')
-      expect(report).to.include('**php_session**: no key of it can be served: the name of `session_id` says')
+      expect(report).to.include('no request names one: no key of it can be served: the name of `session_id` says')
+      expect(await app.read('entities/php-sessions.ts')).to.include('sessionId: hidden(')
       expect(report).to.include('--key php_session=session_id')
       const named = await app.run('introspect', '--key', 'php_session=session_id', '--dry-run')
       expect(named.stdout).to.include('The name of the column `session_id` says that it is a secret. It is served')

@@ -9,13 +9,14 @@ import {
 } from 'sequelize'
 import type { Children, Column, Entity, KeyColumns, Reference, StoreName } from '../../../entity/entity.js'
 import type { Field } from '../../../entity/fields/field.js'
-import type { Keyed } from '../../../entity/key.js'
+import { isKeyed, type Keyed, keyed } from '../../../entity/key.js'
 import { type Join, type Path, stepsOf } from '../../../plan/model/plans.js'
 import { quotedIdentifier } from '../../engines/statement.js'
 
 export type RowModel = ModelStatic<Model>
 
-export interface Table extends Keyed {
+export interface Table {
+  readonly key: readonly Column[]
   readonly columns: readonly Column[]
   readonly versionColumn: string | undefined
 }
@@ -43,7 +44,7 @@ export class RowModels {
     if (store !== 'primary') return
     for (const entity of entities) {
       this.#refer(this.of(entity), entity.references)
-      this.#referToOwner(entity, this.of(entity))
+      if (isKeyed(entity)) this.#referToOwner(entity, this.of(entity))
     }
   }
 
@@ -114,7 +115,7 @@ export class RowModels {
     for (const { name, to, via } of references) {
       const target = known(this.#entities.get(to), to)
       this.#belongsTo(from, target, { as: name, via })
-      this.#keys.set(target, known(this.#byName.get(to), to).key)
+      this.#keys.set(target, keyed(known(this.#byName.get(to), to)).key)
     }
   }
 
@@ -165,7 +166,7 @@ export function known<T>(found: T | undefined, name: string): T {
   return found
 }
 
-function attribute(column: Column, key: KeyColumns): ModelAttributes[string] {
+function attribute(column: Column, key: readonly Column[]): ModelAttributes[string] {
   const { field } = column
   return { type: dataType(field), field: column.column, allowNull: field.nullable, primaryKey: key.includes(column) }
 }

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { literal, Op } from 'sequelize'
 import type { Children, Column, Entity, KeyColumns } from '../../../entity/entity.js'
 import { int } from '../../../entity/fields/words.js'
-import type { Keyed } from '../../../entity/key.js'
+import { isKeyed, keyed } from '../../../entity/key.js'
 import { keyOrder } from '../../../plan/model/catalogue.js'
 import { type Join, type Path, type SortKey, stepsOf } from '../../../plan/model/plans.js'
 import {
@@ -158,13 +158,10 @@ export class Statements {
    * rows. Conditions on other columns, the first one of the order aside, leave the choice to the optimizer: an index of
    * theirs may find fewer rows.
    */
-  #indexForOffset(
-    { table }: Entity,
-    sort: readonly SortKey[],
-    conditions: readonly RowCondition[]
-  ): string | undefined {
+  #indexForOffset(entity: Entity, sort: readonly SortKey[], conditions: readonly RowCondition[]): string | undefined {
+    const { table } = entity
     const [first] = sort
-    if (first === undefined) return undefined
+    if (first === undefined || !isKeyed(entity)) return undefined
     const equal = new Set<string>()
     for (const condition of conditions) {
       if (!isComparison(condition) || !('path' in condition) || condition.path.through !== null) return undefined
@@ -280,8 +277,9 @@ export class Statements {
   }
 
   #oneCondition({ entity, sort, ranges = [] }: RowsShape): readonly RowCondition[] {
-    if (this.isIndexed(entity, sort)) return anyOfRanges(ranges)
-    return anyOfRangesUnindexed(ranges, { through: null, column: entity.key[0] })
+    const [column] = entity.key
+    if (column === undefined || this.isIndexed(entity, sort)) return anyOfRanges(ranges)
+    return anyOfRangesUnindexed(ranges, { through: null, column })
   }
 
   /**
@@ -336,7 +334,8 @@ export class Statements {
       ...(cut === 'limit and offset' ? { offset: 'offset' } : {})
     }
     if (cut === 'limit of each') {
-      const numbered = { by: of ?? entity.key, sort, key: entity.key, selected, found: compared.flatMap(pathsOf) }
+      const { key } = keyed(entity)
+      const numbered = { by: of ?? key, sort, key, selected, found: compared.flatMap(pathsOf) }
       return selectText(this.#limitOfEach(rows, numbered, context))
     }
     return selectText(cut === 'limit and offset' && index !== undefined ? this.#keysFirst(rows, shape) : rows)
@@ -472,7 +471,7 @@ function selectedColumn(
 
 /** A column with its name for errors. One of a joined row is named by the join. */
 function selectedOf(
-  { table, key }: Keyed & { readonly table: string },
+  { table, key }: { readonly table: string; readonly key: readonly Column[] },
   dialect: SqlDialect
 ): (column: SelectedColumn) => SelectedField {
   return (column) =>

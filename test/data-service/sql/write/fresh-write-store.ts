@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
-import type { Entity } from '../../../../data-service/entity/entity.js'
+import type { Entity, KeyedEntity } from '../../../../data-service/entity/entity.js'
+import { keyed } from '../../../../data-service/entity/key.js'
 import { connect } from '../../../../data-service/sql/connect.js'
 import type { Database } from '../../../../data-service/sql/engines/engine.js'
 import { OWN } from '../../../harness/own-tables.js'
@@ -83,10 +84,10 @@ export function writeStoreAt(
   }
 }
 
-export function entity(name: string): Entity {
+export function entity(name: string): KeyedEntity {
   const found = entities.find((one) => one.name === name)
   if (found === undefined) throw new Error(`No entity ${name}`)
-  return found
+  return keyed(found)
 }
 
 /** A signal that nobody aborts. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Children, Column, Entity, Reference } from '../../../../data-service/entity/entity.js'
+import type { Children, Column, KeyedEntity, Reference } from '../../../../data-service/entity/entity.js'
 import type { RowKey } from '../../../../data-service/entity/key.js'
 import { asRowVersion, type RowVersion } from '../../../../data-service/entity/fields/row-version.js'
 import type { Operand, Value } from '../../../../data-service/entity/fields/field.js'
@@ -44,7 +44,7 @@ export function anyVersion(bytes: Buffer): RowVersion {
   return made
 }
 
-export function children(entity: Entity, name: string): Children {
+export function children(entity: KeyedEntity, name: string): Children {
   const found = entity.children.find((one) => one.name === name)
   if (found === undefined) throw new Error(`${entity.name} has no ${name}`)
   return found
@@ -74,7 +74,7 @@ export function writeScope(rows: RowScope): WriteScope {
 }
 
 export function insertPlan(
-  entity: Entity,
+  entity: KeyedEntity,
   values: Readonly<Record<string, Value>>,
   {
     children: collections = [],
@@ -86,11 +86,11 @@ export function insertPlan(
   return planned<InsertPlan>({ entity, scope, values: written, version: version(1), children: all, ...more })
 }
 
-export function lockPlan(entity: Entity, id: Operand | RowKey, more: Partial<Shape<LockPlan>> = {}): LockPlan {
+export function lockPlan(entity: KeyedEntity, id: Operand | RowKey, more: Partial<Shape<LockPlan>> = {}): LockPlan {
   return planned<LockPlan>({ entity, key: keyOf(id), scope: allRows, children: [], ...more })
 }
 
-export function lookPlan(entity: Entity, id: Operand | RowKey, more: Partial<Shape<LookPlan>> = {}): LookPlan {
+export function lookPlan(entity: KeyedEntity, id: Operand | RowKey, more: Partial<Shape<LookPlan>> = {}): LookPlan {
   return planned<LookPlan>({ entity, key: keyOf(id), scope: allRows, ...more })
 }
 
@@ -115,7 +115,7 @@ export function ownStatement(sql: string): StatementPlan {
 }
 
 export function updatePlan(
-  entity: Entity,
+  entity: KeyedEntity,
   id: Operand | RowKey,
   values: Readonly<Record<string, Value>>,
   more: Partial<Shape<UpdatePlan>> = {}
@@ -131,7 +131,11 @@ export function updatePlan(
   })
 }
 
-export function deletePlan(entity: Entity, id: Operand | RowKey, more: Partial<Shape<DeletePlan>> = {}): DeletePlan {
+export function deletePlan(
+  entity: KeyedEntity,
+  id: Operand | RowKey,
+  more: Partial<Shape<DeletePlan>> = {}
+): DeletePlan {
   return planned<DeletePlan>({
     entity,
     key: keyOf(id),
@@ -146,16 +150,20 @@ export function childPlan(shape: Shape<ChildPlan>): ChildPlan {
   return planned<ChildPlan>(shape)
 }
 
-export function findPlan(entity: Entity, ids: readonly (Operand | RowKey)[], of: Children | null = null): FindPlan {
+export function findPlan(
+  entity: KeyedEntity,
+  ids: readonly (Operand | RowKey)[],
+  of: Children | null = null
+): FindPlan {
   return planned<FindPlan>({ entity, children: of, keys: ids.map(keyOf) })
 }
 
-export function findByUniquePlan(entity: Entity, property: string, value: Operand): FindByUniquePlan {
+export function findByUniquePlan(entity: KeyedEntity, property: string, value: Operand): FindByUniquePlan {
   return planned<FindByUniquePlan>({ entity, column: columnOf(entity, property), value })
 }
 
 export function findReferencingPlan(
-  entity: Entity,
+  entity: KeyedEntity,
   property: string,
   { id, ...of }: { readonly id: Operand } & Partial<FindReferencingPlan>
 ): FindReferencingPlan {
@@ -169,7 +177,7 @@ export function findReferencingPlan(
   })
 }
 
-function referenceBy(entity: Entity, property: string): Reference {
+function referenceBy(entity: KeyedEntity, property: string): Reference {
   const via = columnOf(entity, property)
   return entity.references.find((one) => one.via.includes(via)) ?? { name: property, to: entity.name, via: [via] }
 }
@@ -178,7 +186,7 @@ function keyOf(id: Operand | RowKey): RowKey {
   return typeof id === 'object' ? id : [id]
 }
 
-function columnOf(entity: Entity, property: string): Column {
+function columnOf(entity: KeyedEntity, property: string): Column {
   const column = entity.columns.find(({ name }) => name === property)
   if (column === undefined) throw new Error(`No column ${property}`)
   return column
