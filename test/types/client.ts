@@ -53,6 +53,13 @@ export async function filters(): Promise<void> {
   await products.page({ where: { price: { between: ['1'] } } })
   // @ts-expect-error an operator without a value is on or not there
   await products.page({ where: { barcode: { isEmpty: false } } })
+  await products.page({ anyOf: [{ name: { contains: 'pan' }, price: { lt: 10 } }, { isActive: { is: true } }] })
+  // @ts-expect-error there is no such property
+  await products.page({ anyOf: [{ colour: { equals: 'red' } }] })
+  // @ts-expect-error a number contains nothing
+  await products.page({ anyOf: [{ name: { contains: 'pan' } }, { price: { contains: '2' } }] })
+  // @ts-expect-error the value has another type
+  await products.page({ anyOf: [{ isActive: { is: 'yes' } }] })
   // @ts-expect-error list takes no filters
   await products.list({ where: { id: { equals: 1 } } })
   // @ts-expect-error the resource has nothing to search in
@@ -175,6 +182,23 @@ export async function writes(): Promise<void> {
   // @ts-expect-error the version of the variant is required
   await products.act(made, 'change-variant-price', { body: { variantId: 1, price: '1.00' } })
   await products.delete(made)
+  const changed = await products.updateMany([
+    { ...made, price: 1 },
+    { id: 2, rowVersion: 'AAAAAAAAAAE=', name: 'Pot' }
+  ])
+  void changed[0]?.price
+  // @ts-expect-error there is no such member
+  await products.updateMany([{ id: 2, rowVersion: 'AAAAAAAAAAE=', prise: 1 }])
+  // @ts-expect-error a name is never null
+  await products.updateMany([{ id: 2, rowVersion: 'AAAAAAAAAAE=', name: null }])
+  await products.deleteMany([made, { id: 2, rowVersion: 'AAAAAAAAAAE=' }], { dryRun: true })
+  // @ts-expect-error audit entries cannot be deleted
+  await client.resource('audit-entries').deleteMany([{ id: '1' }])
+  await products.create(product, { dryRun: true })
+  // @ts-expect-error it is on or off
+  await products.create(product, { dryRun: 'yes' })
+  // @ts-expect-error what came of an import cannot be undone
+  await products.import('', { format: 'csv', dryRun: true })
   await orders.create({ lines: [{ productId: 1, quantity: 2 }] })
   // @ts-expect-error a line needs a quantity
   await orders.create({ lines: [{ productId: 1 }] })

@@ -38,6 +38,11 @@ export const filters: readonly ProductFilter[] = [
   { q: 'lamp', name: 'Pan', categoryId: [1, 4], barcode: null },
   { 'price.gte': '2.00', 'price.lt': 10, 'name.startsWith': 'C', 'barcode.isEmpty': false },
   { price: { gte: 2, lt: 10 }, name: [{ contains: 'a' }, { contains: 'b' }], 'id.in': [1, 2] },
+  { anyOf: [{ 'price.lt': 10 }, { name: 'Pan' }] },
+  // @ts-expect-error there is no such property
+  { anyOf: [{ colour: 'red' }] },
+  // @ts-expect-error a number contains nothing
+  { anyOf: [{ 'price.contains': '2' }] },
   { 'price.between': [1, 2], 'releasedAt.isOnOrAfter': new Date(0) },
   // @ts-expect-error there is no such property
   { colour: 'red' },
