@@ -45,6 +45,7 @@ export type Method =
   | 'Describe'
   | 'Create'
   | 'CreateBatch'
+  | 'Import'
   | 'Update'
   | 'UpdateBatch'
   | 'Delete'
@@ -85,6 +86,8 @@ export class GrpcCaller {
           return void this.#client.Describe(request, metadata, settings, done)
         case 'Create':
           return void this.#client.Create(request, metadata, settings, done)
+        case 'Import':
+          return void this.#client.Import(request, metadata, settings, done)
         case 'CreateBatch':
           return void this.#client.CreateBatch(request, metadata, settings, done)
         case 'Update':

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'chai'
+import { GrpcCaller, isFailure } from '../../stack/grpc-caller.js'
 import { describeApi } from '../api-store.js'
 import { countsIn, csvOf, importOf, lines, many, NDJSON, product, stored } from './import-requests.js'
 import { send } from './send.js'
@@ -96,6 +97,31 @@ describeApi('import', (store) => {
     store.problem(other, { status: 422, code: 'idempotency.key.reused' })
     // Nobody waits for the deletion of the parts.
     while ((await count(store, 'ur_idempotency_keys WHERE LENGTH(answer) > 10000')) > 0) await delay(10)
+  })
+
+  it('is taken part by part from a caller over gRPC, and no row beyond the most of its kind', async () => {
+    const grpc = new GrpcCaller(store.stack.dataAddress)
+    const token = await store.stack.token('clerk@example.com')
+    const part = async (onError: string, firstRow: number): Promise<unknown> => {
+      const rows = [0, 1].map((n) => Buffer.from(JSON.stringify(product(`RPC-${onError}-${firstRow + n}`))))
+      const request = { resource: 'products', rows, firstRow, onError, idempotencyKey: `rpc-${onError}-${firstRow}` }
+      const answer = await grpc.unary('Import', request, { token })
+      if (!isFailure(answer)) return (answer as { readonly created: number }).created
+      return [answer.details.reason, answer.details.violations.map(({ field }) => field)]
+    }
+    try {
+      for (const [onError, most] of [
+        ['stop', 10_000],
+        ['skip', 1_000_000]
+      ] as const) {
+        expect(await part(onError, most - 1), onError).to.deep.equal(['body.invalid', [`body:/${most}`]])
+        expect(await part(onError, most), onError).to.deep.equal(['body.invalid', [`body:/${most}`]])
+      }
+      expect(await part('skip', 999_998)).to.equal(2)
+      expect(await count(store, "products WHERE sku LIKE 'RPC-%'")).to.equal(2)
+    } finally {
+      grpc.close()
+    }
   })
 
   it('skips wrong rows, and tells of each of them', async () => {

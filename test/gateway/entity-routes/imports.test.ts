@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { expect } from 'chai'
 import { DomainError } from '../../../shared/errors.js'
+import { checkFileLength } from '../../../gateway/entity-routes/import-rows.js'
 import type { ImportRequest, Property } from '../../../gateway/data/data-client.js'
 import { described, products, property } from '../fake-data-client.js'
 import { type GatewayFixture, listen, startGateway } from '../gateway-fixture.js'
@@ -16,7 +17,7 @@ function documented(more: readonly Property[]): ReturnType<typeof products> {
 
 describe('a file to import', () => {
   let gateway: GatewayFixture
-  afterEach(() => gateway.close())
+  afterEach(() => gateway?.close())
 
   it('has its cells read as JSON only where the caller sees that the property is JSON', async () => {
     const document = property('document', 'json', { setOnCreate: true })
@@ -40,6 +41,13 @@ describe('a file to import', () => {
       ['{"name":"x","document":[1],"unknown":"[1]"}'],
       ['{"name":"x","document":"{","unknown":"{"}']
     ])
+  })
+
+  it('has at most 256 MiB', () => {
+    checkFileLength(256 * MIB)
+    expect(() => checkFileLength(256 * MIB + 1))
+      .to.throw(DomainError)
+      .that.includes({ code: 'body.too-large' })
   })
 
   it('has no member for an empty cell of children', async () => {
