@@ -192,7 +192,8 @@ export async function buildGateway(deps: GatewayDeps): Promise<FastifyInstance> 
   const isReady = (): boolean => deps.stopping?.aborted !== true && catalogue.isDescribed && data.isReachable()
   const texts = new KeptTexts()
   const documents = new Documents(catalogue, texts)
-  const entityDeps = { data, catalogue, address, largeWrites: new LargeWrites(), now }
+  const largeWrites = new LargeWrites()
+  const entityDeps = { data, catalogue, address, largeWrites, now }
   await app.register(
     async (routes) => {
       // `/health`
@@ -226,7 +227,7 @@ export async function buildGateway(deps: GatewayDeps): Promise<FastifyInstance> 
         // It is loaded only where there are agents.
         const { mcpRoutes } = await import('./mcp/mcp-routes.js')
         const writes = config.mcp === 'write'
-        await routes.register(mcpRoutes, { writes, documents, catalogue, address, origins })
+        await routes.register(mcpRoutes, { writes, documents, catalogue, address, largeWrites, origins })
       }
       // `/.well-known/jwks.json`
       await routes.register(keySetRoute, { tools: sessions })

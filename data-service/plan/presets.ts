@@ -5,6 +5,7 @@ import type { Field, Value } from '../entity/fields/field.js'
 import { presetFor } from '../entity/preset.js'
 import type { TokenCaller } from '../entity/row-predicate.js'
 import { storedJson } from '../entity/fields/json-parser.js'
+import { Unmet } from '../entity/types/type-rules.js'
 import { parseMember } from '../entity/types/types.js'
 
 /** The values of a row that a request names. `at` is the JSON pointer of the row in the body. */
@@ -47,7 +48,7 @@ function valueFor(field: Field, caller: TokenCaller): Exclude<Value, null> | und
   const value = presetFor(field, caller)
   if (value === undefined || value === null) return undefined
   const parsed = parseMember(storedJson(bodyText(value, field)), field)
-  return parsed instanceof Error || parsed === null ? undefined : parsed
+  return parsed instanceof Unmet || parsed === null ? undefined : parsed
 }
 
 function bodyText(value: NonNullable<unknown>, { type }: Field): string {

@@ -115,6 +115,11 @@ export class AgentTools {
     return { status: response.status, type: response.headers.get('content-type'), text }
   }
 
+  /** Rejects with `auth.invalid-token` and what else keeps the caller from being known. */
+  async admit(exchange: Exchange): Promise<void> {
+    await this.#listed(exchange)
+  }
+
   /** The tools that the caller can use, each with the names of the resources that it is good for. */
   async #listed({ request, reply }: Exchange): Promise<readonly mcp.Tool[]> {
     const { body } = await this.#deps.documents.for(request, reply, (seen) => ({

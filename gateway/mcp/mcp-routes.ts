@@ -2,6 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { rejectionAt } from '../../shared/errors.js'
 import { loadOptional } from '../../shared/optional-package.js'
+import { writeContext } from '../entity-routes/requests.js'
+import { isLargeWrite, type LargeWrites } from '../entity-routes/large-writes.js'
 import { bodyOf, checkJsonBody, keepBodiesAsBuffers, requireJsonMediaType } from '../http/json-body.js'
 import { answerOtherMethods } from '../server/methods.js'
 import { AgentTools, type AgentToolsDeps } from './agent-tools.js'
@@ -10,6 +12,7 @@ import { changedByParsing } from './faithful-json.js'
 interface McpOptions extends Omit<AgentToolsDeps, 'app' | 'inject'> {
   /** Origins besides the own one whose pages may call it. */
   readonly origins: readonly string[]
+  readonly largeWrites: LargeWrites
 }
 
 const PATH = '/mcp'
@@ -21,7 +24,7 @@ const METADATA_PATH = `/.well-known/oauth-protected-resource${PATH}`
  * `GET /.well-known/oauth-protected-resource/mcp` says so to programs (RFC 9728).
  */
 export const mcpRoutes = fp<McpOptions>(
-  async (app, { origins, ...deps }) => {
+  async (app, { origins, largeWrites, ...deps }) => {
     const { address } = deps
     const sdk = await loadOptional(
       { neededBy: 'MCP', packages: ['@modelcontextprotocol/server'] },
@@ -57,11 +60,15 @@ export const mcpRoutes = fp<McpOptions>(
       },
       async (request, reply) => {
         const body = bodyOf(request)
-        const message = checkJsonBody(body)
-        // Neither revision has batches, and one of them would be many requests of one.
-        const wrong = Array.isArray(message) ? 'A message is one JSON object.' : changedByParsing(body.toString())
-        if (wrong !== undefined) throw rejectionAt('body.invalid', wrong, { place: { in: 'pointer', name: '' } })
-        const { status, type, text } = await tools.answer(message, { request, reply })
+        const { status, type, text } = await largeWrites.inTurn(writeContext(request), body, async () => {
+          // What takes long to judge is for those alone whose token is good.
+          if (isLargeWrite(body)) await tools.admit({ request, reply })
+          const message = checkJsonBody(body)
+          // Neither revision has batches, and one of them would be many requests of one.
+          const wrong = Array.isArray(message) ? 'A message is one JSON object.' : changedByParsing(body.toString())
+          if (wrong !== undefined) throw rejectionAt('body.invalid', wrong, { place: { in: 'pointer', name: '' } })
+          return tools.answer(message, { request, reply })
+        })
         request.unsent?.take(Buffer.byteLength(text))
         if (type !== null) reply.type(type)
         return reply.code(status).send(text)

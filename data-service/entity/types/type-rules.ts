@@ -53,12 +53,13 @@ export interface TypeRules {
   readonly cell: CellWriter
 }
 
-/** Why a value is not taken. The message completes "price must …". */
-export class Unmet extends Error {
+/** Why a value is not taken. The message completes "price must …". It is no Error: a body has thousands, each without a stack. */
+export class Unmet {
+  readonly message: string
   readonly rule: ViolationRule | undefined
 
   constructor(message: string, rule?: ViolationRule) {
-    super(message)
+    this.message = message
     this.rule = rule
   }
 }

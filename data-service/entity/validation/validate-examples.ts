@@ -1,5 +1,6 @@
 import type { Field, Value } from '../fields/field.js'
 import { storedJson } from '../fields/json-parser.js'
+import { Unmet } from '../types/type-rules.js'
 import { parseMember, TYPES, valueEncoder } from '../types/types.js'
 
 /**
@@ -12,7 +13,7 @@ export function exampleMistakes(name: string, field: Field): string[] {
   if (!isOfType(example, field)) return [`the example of \`${name}\` must be ${TYPES[type].form}.`]
   const encode = valueEncoder(type)
   const parsed = parseMember(storedJson(encode(example)), field)
-  if (parsed instanceof Error)
+  if (parsed instanceof Unmet)
     return [`the example of \`${name}\`, ${JSON.stringify(example)}, must ${parsed.message}.`]
   // The digits and spaces of a JSON text are the application's choice.
   if (type === 'json' || encode(parsed) === encode(example)) return []

@@ -42,6 +42,12 @@ describeApi(
         store.problem(bad, { status: 401, code: 'auth.invalid-token' })
         expect(bad.headers['www-authenticate']).to.equal(`Bearer error="invalid_token", ${metadata}`)
       }
+      // What takes long to judge is not judged for who has no good token.
+      for (const body of [`{"${'x'.repeat(70_000)}`, `[${LIST}${' '.repeat(70_000)}]`]) {
+        const answer = await post(body, { token: 'eyJhbGciOiJub25lIn0.e30.' })
+        store.problem(answer, { status: 401, code: 'auth.invalid-token' })
+        expect((await asClerk(body)).status).to.equal(400)
+      }
       const { status, text } = await store.call(METADATA)
       expect([status, JSON.parse(text)]).to.deep.equal([
         200,

@@ -12,6 +12,7 @@ import {
   text
 } from '../../../data-service/entity/fields/words.js'
 import type { Field } from '../../../data-service/entity/fields/field.js'
+import { Unmet } from '../../../data-service/entity/types/type-rules.js'
 import { parseMember } from '../../../data-service/entity/types/types.js'
 import { parseJson } from '../../../data-service/plan/parsing/json-body.js'
 
@@ -86,8 +87,8 @@ describe('parseMember', () => {
   for (const [what, field, json, words] of rejected) {
     it(`rejects ${what}`, () => {
       const violation = parsed(json, field)
-      expect(violation).to.be.instanceOf(Error)
-      expect(String(violation)).to.match(words)
+      expect(violation).to.be.instanceOf(Unmet).and.not.instanceOf(Error)
+      expect((violation as Unmet).message).to.match(words)
     })
   }
 })

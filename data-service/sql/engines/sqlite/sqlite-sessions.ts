@@ -155,6 +155,8 @@ interface SnapshotOptions {
   readonly closed: () => void
 }
 
+/** Milliseconds of decoding, after which other calls have a turn. */
+const DECODING_MS = 10
 /** Rows that one statement reads. Other calls wait while they are written. */
 const ROWS_PER_TURN = 250
 
@@ -200,13 +202,19 @@ function selectOf({ statement, values, bytes }: Omit<BoundStatement, 'signal'>):
   return { sql: statement.sql, parameters: valuesOf(statement, values), exact: statement.exact, bytes: bytes?.bound }
 }
 
-/** The decoded rows. Where they are many, other requests have a turn before the next statement of the same read. */
-async function decodedRows<Row>(
+/** The decoded rows. To decode many of them, or large ones of JSON, takes long: other requests have a turn meanwhile. */
+export async function decodedRows<Row>(
   raw: Promise<readonly (readonly unknown[])[]>,
   decode: (row: readonly unknown[]) => Row
 ): Promise<Row[]> {
-  const rows = (await raw).map(decode)
-  if (rows.length > ROWS_PER_TURN) await setImmediate()
+  const rows: Row[] = []
+  let until = performance.now() + DECODING_MS
+  for (const row of await raw) {
+    rows.push(decode(row))
+    if (performance.now() < until) continue
+    await setImmediate()
+    until = performance.now() + DECODING_MS
+  }
   return rows
 }
 

@@ -1,9 +1,11 @@
+import { setImmediate } from 'node:timers/promises'
 import { expect } from 'chai'
 import { LongTexts } from '../../../../data-service/sql/engines/long-texts.js'
 import { LongTurns, TURN_MS } from '../../../../data-service/sql/engines/sqlite/long-turns.js'
 import { ReadQueue } from '../../../../data-service/sql/engines/sqlite/read-queue.js'
 import { ReadThreads } from '../../../../data-service/sql/engines/sqlite/read-threads.js'
 import { SqliteConnection } from '../../../../data-service/sql/engines/sqlite/sqlite-connection.js'
+import { decodedRows } from '../../../../data-service/sql/engines/sqlite/sqlite-sessions.js'
 import { CancellationSource, countFor, shareKeyOf } from '../../../../shared/transport/cancellation.js'
 import { type FreshDatabase, freshDatabase } from '../../../harness/database.js'
 
@@ -19,6 +21,23 @@ const ENDLESS = `WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c 
   SELECT COUNT(*) FROM c WHERE text_contains(CAST(x AS TEXT), 'z') = 1`
 
 describe('shares of the reads of SQLite that take long', () => {
+  it('leave turns to others while rows are decoded, each of which takes long', async () => {
+    let turns = 0
+    let ended = false
+    const others = (async () => {
+      for (; !ended; turns++) await setImmediate()
+    })()
+    const seen = await decodedRows(Promise.resolve([[1], [2], [3], [4]]), ([n]) => {
+      for (const end = performance.now() + 15; performance.now() < end;);
+      return [n, turns]
+    })
+    ended = true
+    await others
+    expect(seen.map(([n]) => n)).to.deep.equal([1, 2, 3, 4])
+    const before = seen.map(([, turn]) => Number(turn))
+    expect(before.every((turn, at) => at === 0 || turn > (before[at - 1] ?? 0))).to.equal(true)
+  })
+
   describe('the threads', () => {
     let database: FreshDatabase
     let threads: ReadThreads
