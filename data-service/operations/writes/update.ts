@@ -84,20 +84,20 @@ export async function updateRow({ parsed, checkBody }: RowToUpdate, steps: Write
   const { updateRule } = resource.entity
   // A megabyte takes a third of a second to merge, and the row is the same under its lock.
   let over = merged.size === 0 ? parsed.values : undefined
-  const valuesOver = (row: StoredRow): ParsedUpdate['values'] =>
-    (over ??= new Map([...parsed.values, ...mergedValues(merged, namedRow(row))]))
+  const valuesOver = async (row: StoredRow): Promise<ParsedUpdate['values']> =>
+    (over ??= new Map([...parsed.values, ...(await mergedValues(merged, namedRow(row)))]))
   if (updateRule === undefined) {
     checkBody?.()
     const isRead = wantsRowBefore(resource.entity, 'update') || merged.size > 0
     const locked = isRead ? await lockRoot(root, steps) : undefined
-    const values = locked === undefined ? parsed.values : valuesOver(locked)
+    const values = locked === undefined ? parsed.values : await valuesOver(locked)
     const write = { operation: 'update', before: locked && namedRow(locked), ignored } as const
     return await changeRoot(root, { values, change: {}, write }, steps)
   }
   /** Without what is merged where the check has found that it breaks a schema: the rule may hide such a row all the same. */
-  const valuesIfMet = (row: LockedRow): ParsedUpdate['values'] => {
+  const valuesIfMet = async (row: LockedRow): Promise<ParsedUpdate['values']> => {
     try {
-      return valuesOver(row)
+      return await valuesOver(row)
     } catch (error) {
       if (error instanceof DomainError) return parsed.values
       throw error
@@ -106,7 +106,7 @@ export async function updateRow({ parsed, checkBody }: RowToUpdate, steps: Write
   const check = async (row: LockedRow): Promise<void> => {
     checkBody?.()
     await requireExpected(root, row, steps)
-    valuesOver(row)
+    await valuesOver(row)
   }
   const rule = async (row: LockedRow): Promise<Change | Rejection> =>
     updateRule({
@@ -114,11 +114,11 @@ export async function updateRow({ parsed, checkBody }: RowToUpdate, steps: Write
       root: namedRow(row),
       children: {},
       child: undefined,
-      input: updatedMembers({ resource, defaulted, values: valuesIfMet(row) }, row)
+      input: updatedMembers({ resource, defaulted, values: await valuesIfMet(row) }, row)
     })
   const { locked, outcome } = await judgeRoot(root, { children: [], check, rule }, steps)
   const write = { operation: 'update', before: namedRow(locked), ignored } as const
-  return await changeRoot(root, { values: valuesOver(locked), change: outcome, write }, steps)
+  return await changeRoot(root, { values: await valuesOver(locked), change: outcome, write }, steps)
 }
 
 /**

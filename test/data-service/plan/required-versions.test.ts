@@ -1,5 +1,8 @@
+import { setImmediate } from 'node:timers/promises'
 import { expect } from 'chai'
-import { requiredVersions } from '../../../data-service/plan/write-requests.js'
+import type { Column } from '../../../data-service/entity/fields/columns.js'
+import { json } from '../../../data-service/entity/fields/words.js'
+import { mergedValues, requiredVersions } from '../../../data-service/plan/write-requests.js'
 import { DomainError } from '../../../shared/errors.js'
 
 const versions = (count: number, length: number): Buffer[] =>
@@ -24,5 +27,24 @@ describe('the versions that a guarded write expects', () => {
     expect(() => parsed(versions(8193, 8)))
       .to.throw(DomainError)
       .that.includes({ code: 'precondition.malformed' })
+  })
+})
+
+describe('a patch of a large stored value', () => {
+  it('leaves turns to others before it is parsed, before it is merged and before it is written', async () => {
+    const column = { name: 'document', field: json() } as Column
+    const turnsBeside = async (text: string): Promise<number> => {
+      let turns = 0
+      let ended = false
+      const others = (async () => {
+        for (; !ended; turns++) await setImmediate()
+      })()
+      const values = await mergedValues(new Map([[column, { b: true }]]), { document: JSON.stringify({ a: text }) })
+      ended = true
+      await others
+      expect(values.get(column)).to.equal(JSON.stringify({ a: text, b: true }))
+      return turns
+    }
+    expect(await turnsBeside('x'.repeat(70_000))).to.be.at.least(3)
   })
 })
