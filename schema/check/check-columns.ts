@@ -10,6 +10,8 @@ export interface Finding {
   readonly statements: readonly string[]
   /** The resource whose entity file it is about; only mistakes have one. */
   readonly resource?: string
+  /** Of a warning: requests only take longer, or texts are compared in another way. A start counts these and names all others. */
+  readonly isMild?: boolean
   /** What other tables have in common with it, and what this one adds: many of the same are told as one. */
   readonly alike?: { readonly what: string; readonly one: string }
 }
@@ -50,8 +52,12 @@ export class Findings {
     this.mistakes.push({ text, statements, resource: this.resource })
   }
 
-  warning(text: string, statements: readonly string[] = [], alike?: Finding['alike']): void {
-    this.warnings.push({ text, statements, ...(alike === undefined ? {} : { alike }) })
+  warning(text: string, statements: readonly string[] = []): void {
+    this.warnings.push({ text, statements })
+  }
+
+  mild(text: string, statements: readonly string[], alike?: Finding['alike']): void {
+    this.warnings.push({ text, statements, isMild: true, ...(alike === undefined ? {} : { alike }) })
   }
 }
 

@@ -44,8 +44,9 @@ export function sortedByNeed({ warnings, triggers }: Pick<SchemaReport, 'warning
 }
 
 /**
- * Throws a StartError with all mistakes, those of resources aside that can be taken out of service, and logs these, the number
- * of warnings, and notes at the level debug. Resolves with the live schema, and with the reasons of resources that are out of service.
+ * Throws a StartError with all mistakes, those of resources aside that can be taken out of service, and logs these, the
+ * warnings, of which the mild ones are counted, and notes at the level debug. Resolves with the live schema, and with the
+ * reasons of resources that are out of service.
  */
 export async function checkSchema(
   database: Database,
@@ -54,7 +55,9 @@ export async function checkSchema(
 ): Promise<{ readonly live: LiveSchema; readonly isolated: ReadonlyMap<string, string> }> {
   const { live, mistakes, ...report } = await schemaReport(database, store, entities)
   const { warnings, notes } = sortedByNeed(report)
-  if (warnings.length > 0) log?.warn(warningsText(warnings.length, setting))
+  const mild = warnings.filter(({ isMild }) => isMild === true)
+  for (const { text } of summarized(warnings.filter((one) => !mild.includes(one)))) log?.warn(text)
+  if (mild.length > 0) log?.warn(mildText(mild.length, setting))
   for (const { text } of summarized(notes)) log?.debug(text)
   const ending = mistakes.filter(({ resource = '' }) => !isolatable.has(resource))
   if (ending.length === 0) return { live, isolated: isolatedBy(mistakes, { entities, isolatable }) }
@@ -63,8 +66,8 @@ export async function checkSchema(
   throw new StartError(`${count} in the tables of ${setting}.\n${lines}\n${HOW_TO_MEND}`)
 }
 
-/** The warnings of a large database are too much for a log: they are there at each start, and harm nothing that runs. */
-function warningsText(count: number, setting: string): string {
+/** Those of a large database are too much for a log: they are there at each start, and harm nothing that runs. */
+function mildText(count: number, setting: string): string {
   const what = count === 1 ? 'thing in the tables of' : 'things in the tables of'
   return `${count} ${what} ${setting} may be slow or compared otherwise: \`npx uniform-rest check\` shows what`
 }
@@ -341,7 +344,7 @@ class Checking {
     const of = columns.map(({ column }) => `${table.name}.${column}`).join(', ')
     const text = `${name}: no full-text index of ${of} finds all words`
     if (indexes === 'required') this.#findings.mistake(`${text}; a new migration must add it`, [statement])
-    else this.#findings.warning(`${text}: each search reads all rows that the filters leave`, [statement])
+    else this.#findings.mild(`${text}: each search reads all rows that the filters leave`, [statement])
   }
 
   #sorting(entity: Entity): void {
@@ -389,7 +392,7 @@ class Checking {
         : { what: 'there is no index to sort by, and each such read sorts all rows that the filters leave', one }
     if (indexes === 'required') this.#findings.mistake(`${text}; a new migration must add it${note}`, added.statements)
     else
-      this.#findings.warning(
+      this.#findings.mild(
         `${text}: each such read sorts all rows that the filters leave${note}`,
         added.statements,
         alike
@@ -408,7 +411,7 @@ class Checking {
       groups.set(group, [...(groups.get(group) ?? []), column])
     }
     for (const [group, names] of groups) {
-      this.#findings.warning(
+      this.#findings.mild(
         `${owner}: ${table.name} compares ${names.join(', ')} by ${group}. Filters, sorts and unique values follow that`,
         [],
         {
