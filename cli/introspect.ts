@@ -14,12 +14,14 @@ import {
   type Introspected,
   introspectedTable,
   recordOfFiles,
+  rememberedReferences,
+  renameMistake,
   withRenamed
 } from '../schema/introspect/record.js'
 import { type NamedReference, parseReference, referenceText } from '../schema/introspect/references.js'
 import { servedTables, type ServedTable } from '../schema/introspect/served-tables.js'
 import { draftOperations, operationFile, operationListFile } from '../schema/introspect/operation-file.js'
-import { introspectDatabase as readDatabase, ReferenceMistake } from '../schema/introspect/introspect.js'
+import { type Found, introspectDatabase as readDatabase, ReferenceMistake } from '../schema/introspect/introspect.js'
 import { bounded, newsLines, pendingLines, reportOf, some } from '../schema/introspect/report.js'
 import type { Database } from '../data-service/sql/engines/engine.js'
 import { stringLiteral } from '../schema/model/column-types.js'
@@ -121,7 +123,8 @@ async function introspectAs(line: CommandLine, order: IntrospectOrder): Promise<
         })
   const { drafts, before, routines, migrateFlag } = seen
   const rewritten = order.isCheck ? [] : await newlyKeyed(seen, { order, writer, folder })
-  const changes = withRewritten(seen.changes, rewritten)
+  const fileOf = (draft: EntityDraft): string => inFolder(`${draft.resource}.${writer.extension}`)
+  const changes = withRewritten(await withoutForeign(seen.changes, fileOf), rewritten)
   if (drafts.entities.length + drafts.leftOut.length === 0) {
     throw new Failure('The database has no tables, so nothing was written. DATABASE_URL names the one that is read.')
   }
@@ -146,7 +149,7 @@ async function introspectAs(line: CommandLine, order: IntrospectOrder): Promise<
   const ours = drafts.entities.filter(({ table }) => Object.hasOwn(changes.tables, table))
   const baseline = baselineOf(loaded, writer, { name: before?.baseline, drafts: ours })
   for (const draft of changes.added) {
-    await writer.once(inFolder(`${draft.resource}.${writer.extension}`), entityFile(draft))
+    await writer.once(fileOf(draft), entityFile(draft))
   }
   for (const { draft, file, text } of rewritten) {
     await writer.again(file, text)
@@ -162,8 +165,7 @@ async function introspectAs(line: CommandLine, order: IntrospectOrder): Promise<
   await writer.again(baseline.file, baseline.text, baseline.isLast ? undefined : 'later migrations build on it')
   await writer.state(inFolder(STATE), {
     version: 1,
-    ...settingsOf(order, before, drafts.refused),
-    ...(drafts.taken.length === 0 ? {} : { references: drafts.taken.map(referenceText) }),
+    ...settingsOf(order, before, drafts),
     baseline: baseline.name,
     tables: changes.tables,
     leftOut: Object.fromEntries(drafts.leftOut.map(({ table, why }) => [table, why]))
@@ -213,9 +215,8 @@ interface ToLookAt {
 
 /** Reads the database, and compares it with the entity files and the record. */
 async function look(loaded: LoadedApplication, { order, record, served, files, renamed, apart }: ToLookAt) {
-  const strangers = [...renamed.keys()].filter((table) => !Object.hasOwn(record?.tables ?? {}, table))
-  if (strangers.length > 0)
-    throw new Failure(`--renamed: no entity file is known for the table ${strangers.join(', ')}.`)
+  const mistake = renameMistake(record ?? { tables: {} }, renamed)
+  if (mistake !== undefined) throw new Failure(`--renamed: ${mistake}.`)
   const before = record && withRenamed(record, renamed)
   const { keys, except, references = [], stripPrefix, sortable } = settingsOf(order, before)
   const known = Object.entries(before?.tables ?? {})
@@ -229,7 +230,7 @@ async function look(loaded: LoadedApplication, { order, record, served, files, r
         namedReferences: new Set(order.references.map(referenceText)),
         proposals: order.isCheck ? 'ignored' : order.takesProposals ? 'taken' : 'told',
         except,
-        hidden: before === undefined ? new Map<string, never>() : hiddenColumns(before),
+        hidden: before === undefined ? new Map<string, never>() : hiddenColumns(before, served),
         resources: new Map([
           ...[...served].map(([table, { resource }]): [string, string] => [table, resource]),
           ...known.map(([table, one]): [string, string] => [
@@ -263,21 +264,16 @@ async function look(loaded: LoadedApplication, { order, record, served, files, r
 function settingsOf(
   order: IntrospectOrder,
   before: RecordBefore | undefined,
-  refused: ReadonlyMap<string, string> = new Map()
+  { refused, taken }: Pick<Found, 'refused' | 'taken'> = { refused: new Map(), taken: [] }
 ): Pick<Introspected, 'keys' | 'except' | 'references' | 'stripPrefix' | 'sortable'> {
   const kept = Object.entries(before?.keys ?? {}).filter(([table]) => !order.unkey.includes(table))
-  const isExcepted = (text: string): boolean => order.except.some((one) => text.startsWith(`${one}=`))
-  const references = [
-    ...new Set([
-      ...(before?.references ?? []).filter((one) => !isExcepted(one)),
-      ...order.references.map(referenceText)
-    ])
-  ]
+  const { except } = order
+  const references = rememberedReferences(before?.references ?? [], { named: [...order.references, ...taken], except })
   const stripPrefix = order.stripPrefix ?? before?.stripPrefix
   const sortable = order.sortable ?? before?.sortable
   return {
     keys: Object.fromEntries([...kept, ...order.keys].filter(([table]) => !refused.has(table))),
-    except: [...new Set([...(before?.except ?? []), ...order.except])],
+    except: [...new Set([...(before?.except ?? []), ...except])],
     ...(references.length === 0 ? {} : { references }),
     ...(stripPrefix === undefined ? {} : { stripPrefix }),
     ...(sortable === undefined ? {} : { sortable })
@@ -346,6 +342,18 @@ function withRewritten(changes: Changes, rewritten: readonly Rewritten[]): Chang
     changed: changes.changed.filter(({ table }) => !rewritten.some(({ draft }) => draft.table === table)),
     tables: { ...changes.tables, ...Object.fromEntries(followed) }
   }
+}
+
+/** Without the tables for which a person has another file of that name: no list may import it, and the run goes on to tell it. */
+async function withoutForeign(changes: Changes, fileOf: (draft: EntityDraft) => string): Promise<Changes> {
+  const foreign = new Set<string>()
+  for (const draft of changes.added) {
+    const text = await readFile(fileOf(draft), 'utf8').catch(() => undefined)
+    const exported = [' ', ':', '='].map((end) => `export const ${draft.constant}${end}`)
+    if (text !== undefined && !exported.some((one) => text.includes(one))) foreign.add(draft.table)
+  }
+  const tables = Object.entries(changes.tables).filter(([table]) => !foreign.has(table))
+  return { ...changes, tables: Object.fromEntries(tables) }
 }
 
 /**
@@ -489,17 +497,20 @@ async function tellingMistakes<Result>(work: () => Promise<Result>): Promise<Res
   }
 }
 
+/** What every record has. */
+const MEMBERS = ['tables', 'leftOut', 'keys', 'except', 'written'] as const
+
 async function readState(file: string): Promise<Introspected | undefined> {
   if (!existsSync(file)) return undefined
   try {
-    const state = JSON.parse(await readFile(file, 'utf8')) as Introspected // ours
-    if (state.version === 1) return state
+    const state = JSON.parse(await readFile(file, 'utf8')) as Partial<Introspected> | null
+    if (state?.version === 1 && MEMBERS.every((one) => typeof state[one] === 'object')) return state as Introspected // ours
   } catch (error) {
     throw new Failure(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}.`, {
       cause: error
     })
   }
-  throw new Failure(`${file} was written by another version of uniform-rest.`)
+  throw new Failure(`${file} is damaged, or was written by another version of uniform-rest.`)
 }
 
 interface BaselineFile {

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import { listFile } from '../schema/introspect/entity-file.js'
 import type { Introspected } from '../schema/introspect/record.js'
 import { CONFIG_NAMES, type LoadedApplication } from './application/application.js'
-import type { CommandLine } from './application/command.js'
+import { type CommandLine, printable } from './application/command.js'
 
 /** Writes lines to standard output, with paths as they are from the working directory. */
 export class Screen {
@@ -15,8 +15,9 @@ export class Screen {
     this.#line = line
   }
 
+  /** Names in a database may hold what a terminal obeys. */
   print(text: string): void {
-    this.#line.stdout.write(`${text}\n`)
+    this.#line.stdout.write(`${text.split('\n').map(printable).join('\n')}\n`)
   }
 
   path(file: string): string {
@@ -70,7 +71,11 @@ export class FileWriter {
   async again(file: string, text: string, kept?: string): Promise<void> {
     const name = relative(this.#root, file)
     const there = existsSync(file) ? await readFile(file, 'utf8') : undefined
-    if (there === text) return
+    if (there === text) {
+      // Also where a run ended before it wrote the record, or the record is gone.
+      this.#written[name] = hashOf(text)
+      return
+    }
     const isOurs = there === undefined || hashOf(there) === this.#written[name] || there === listFile([], this.isTyped)
     if (!isOurs || kept !== undefined) {
       this.#tellOnce(file, { text, kept })
@@ -94,7 +99,8 @@ export class FileWriter {
   async state(file: string, state: Omit<Introspected, 'written'>): Promise<void> {
     if (this.#isDry) return
     await mkdir(dirname(file), { recursive: true })
-    await writeFile(file, `${JSON.stringify({ ...state, written: this.#written }, null, 2)}\n`)
+    await writeFile(`${file}.tmp`, `${JSON.stringify({ ...state, written: this.#written }, null, 2)}\n`)
+    await rename(`${file}.tmp`, file)
   }
 
   /** Says how many files were written beside those that were named. */

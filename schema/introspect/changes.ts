@@ -60,10 +60,18 @@ interface Compared {
 
 export function compareTables({ drafts, served, files, record, except, apart }: Compared): Changes {
   // A table may be named as a member that every object has, such as `constructor`.
-  const known = new Map(Object.entries(record?.tables ?? {}))
+  const drafted = new Map(drafts.entities.map((one) => [one.table, one]))
+  const known = new Map(
+    Object.entries(record?.tables ?? {}).map(([table, { renamedFrom, ...one }]): [string, IntrospectedTable] => {
+      if (renamedFrom === undefined) return [table, one]
+      // It may have got its first name back before its file followed.
+      const isBack =
+        !drafted.has(table) && drafted.has(renamedFrom) && !Object.hasOwn(record?.tables ?? {}, renamedFrom)
+      return isBack ? [renamedFrom, one] : [table, { ...one, renamedFrom }]
+    })
+  )
   const reasonsBefore = new Map(Object.entries(record?.leftOut ?? {}))
   const reasons = new Map(drafts.leftOut.map(({ table, why }) => [table, why]))
-  const drafted = new Map(drafts.entities.map((one) => [one.table, one]))
   const haveOf = (table: string): ServedTable | undefined =>
     served.get(table) ?? served.get(known.get(table)?.renamedFrom ?? '')
   // A file that no config names is there all the same. One that was deleted follows everything.
@@ -217,9 +225,12 @@ function follows(have: Field, { before, now }: { readonly before: Field | undefi
   if (isOwnType) return before?.nullable === now.nullable || have.nullable === now.nullable
   const members = before === undefined ? OF_DATABASE : (Object.keys(now) as (keyof Field)[])
   const text = (field: Field, member: keyof Field): string | undefined => JSON.stringify(field[member])
+  // A person who hid it chose whether requests may set it.
+  const isHiddenByHand = have.hidden && before?.hidden === false
   return members.every(
     (one) =>
       one === 'column' ||
+      (one === 'writability' && isHiddenByHand) ||
       text(have, one) === text(now, one) ||
       (before !== undefined && text(before, one) === text(now, one))
   )

@@ -84,7 +84,7 @@ export interface DraftOptions {
   readonly keys: ReadonlyMap<string, readonly string[]>
   /** Why keys that were named in this run do not hold, by table. */
   readonly refused: ReadonlyMap<string, string>
-  /** By table, the columns that the last run hid. They stay hidden whatever the names around them say by now. */
+  /** By table, in small letters, the columns that the last run or a file hid. They stay so whatever the names beside them are. */
   readonly hidden: ReadonlyMap<string, ReadonlySet<string>>
   /** Names of resources that tables have already. */
   readonly resources: ReadonlyMap<string, string>
@@ -133,7 +133,7 @@ interface BegunDraft {
   readonly versionColumn: string | undefined
   readonly candidates: readonly string[]
   readonly notes: readonly string[]
-  /** Columns that the last run hid. */
+  /** Columns that the last run or a file hid, in small letters. */
   readonly hidden: ReadonlySet<string>
 }
 
@@ -360,7 +360,7 @@ function finishDraft(
   for (const column of columns.filter((one) => isSecret(one, draft))) {
     const why = isSuspectColumn(column.live, column.type, table)
       ? 'since its name says that it is a secret'
-      : 'as the last run had it, though its name no longer says that it is a secret'
+      : 'as the last run had it or its file has it, though its name does not say that it is a secret'
     notes.push(
       isNeeded(column, draft)
         ? `\`${column.property}\` is only written and never read, ${why} and a create needs it.`
@@ -421,7 +421,7 @@ function servesOrder({ sorted, partial, keys: [first] }: LiveIndex, live: LiveCo
 
 /** Columns that are hidden until a person says otherwise. */
 function isSecret({ live, type }: BegunColumn, { table, key, hidden }: BegunDraft): boolean {
-  return !key.includes(live) && (hidden.has(live.name) || isSuspectColumn(live, type, table))
+  return !key.includes(live) && (hidden.has(live.name.toLowerCase()) || isSuspectColumn(live, type, table))
 }
 
 /** Columns that no field names and that a row cannot be created without. */

@@ -93,11 +93,15 @@ export async function introspectDatabase(database: Database, options: Introspect
       readable.set(name, { ...table, broken: messageOf(error) })
     }
   }
+  // A table that is not known may be one that is gone, under another name.
+  const gone = new Set([...options.hidden].flatMap(([table, all]) => (described.tables.has(table) ? [] : [...all])))
+  const hidden = new Map(wanted.map(([name]) => [name, options.hidden.get(name) ?? gone]))
   const draft = (references: readonly NamedReference[]): Drafts =>
     draftEntities(
       { ...live, tables: new Map(Array.from(readable, ([name, one]) => [name, withReferences(one, references)])) },
       {
         ...options,
+        hidden,
         refused,
         isEngineTable,
         types: schema.columnTypes,
@@ -154,7 +158,7 @@ async function proposedReferences(
       const { dangling } = await schemaOf(database).countDangling({ table: one.table, column, to: one.to, toColumn })
       if (dangling === 0) references.push(one)
     } catch (error) {
-      // Two collations that the server does not compare.
+      // Two collations that the server does not compare, or a count that took too long.
       if (database.classifyError(error) !== 'other') throw error
     }
   }

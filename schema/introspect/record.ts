@@ -1,6 +1,6 @@
 import type { EntityDraft } from './entity-draft.js'
 import { fieldText } from './entity-file.js'
-import { parseReference, referenceText } from './references.js'
+import { type NamedReference, parseReference, referenceText } from './references.js'
 import type { ServedTable } from './served-tables.js'
 
 /**
@@ -56,15 +56,49 @@ export function introspectedTable(draft: EntityDraft): IntrospectedTable {
   }
 }
 
-/** By table, the columns that an introspection hid. */
-export function hiddenColumns({ tables }: Pick<Introspected, 'tables'>): Map<string, ReadonlySet<string>> {
+/** By table, in small letters, the columns that an introspection or an entity file hid: no line to change shows them. */
+export function hiddenColumns(
+  { tables }: Pick<Introspected, 'tables'>,
+  served: ReadonlyMap<string, ServedTable>
+): Map<string, ReadonlySet<string>> {
   const isHidden = (words: string): boolean => /\b(?:hidden|writeOnly)\(/.test(words)
   return new Map(
-    Object.entries(tables).map(([table, { columns }]) => [
-      table,
-      new Set(Object.keys(columns).filter((column) => isHidden(columns[column] ?? '')))
-    ])
+    Object.entries(tables).map(([table, { columns, renamedFrom = '' }]) => {
+      const held = (served.get(table) ?? served.get(renamedFrom))?.columns ?? []
+      const shown = new Set(held.filter(({ field }) => !field.hidden).map(({ column }) => column))
+      const byFile = held.map(({ column }) => column).filter((column) => !shown.has(column))
+      const all = [...Object.keys(columns).filter((column) => isHidden(columns[column] ?? '')), ...byFile]
+      return [table, new Set(all.map((column) => column.toLowerCase()))]
+    })
   )
+}
+
+/** Why tables cannot have these names in the record. undefined if they can. */
+export function renameMistake(
+  { tables }: Pick<Introspected, 'tables'>,
+  renamed: ReadonlyMap<string, string>
+): string | undefined {
+  const targets = [...renamed.values()]
+  for (const [from, to] of renamed) {
+    if (!Object.hasOwn(tables, from)) return `no entity file is known for the table ${from}`
+    if (targets.indexOf(to) !== targets.lastIndexOf(to)) return `two tables cannot both be ${to} now`
+    if (Object.hasOwn(tables, to) && !renamed.has(to)) {
+      return (
+        `${to} has an entity file already, ${tables[to]?.resource}. If an earlier run took it for a new table, take back what ` +
+        'that run wrote first: this file, and introspected.json and the list as they were before'
+      )
+    }
+  }
+  return undefined
+}
+
+/** One that an entity cannot have at the moment is remembered too, until a person takes it back. */
+export function rememberedReferences(
+  before: readonly string[],
+  of: { readonly named: readonly NamedReference[]; readonly except: readonly string[] }
+): string[] {
+  const kept = before.filter((text) => !of.except.some((one) => text.startsWith(`${one}=`)))
+  return [...new Set([...kept, ...of.named.map(referenceText)])]
 }
 
 /** The record with tables under the names that they have now. */

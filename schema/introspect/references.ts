@@ -44,7 +44,7 @@ export function referenceMistake(
   const fields = columns.map((name) => fieldOf(from, name))
   const key = keyFields(target)
   const keyOf = (column: string): FieldDraft | undefined => key.find((one) => one.column === column)
-  if (key.length !== toColumns.length || !toColumns.every((one) => keyOf(one) !== undefined)) {
+  if (key.length !== toColumns.length || !key.every(({ column }) => toColumns.includes(column))) {
     return `the key of ${to} is ${key.map(({ column }) => column).join(', ')}`
   }
   for (const [at, field] of fields.entries()) {
@@ -108,7 +108,12 @@ export function likelyReferences({ entities }: Drafts): NamedReference[] {
         .toSorted((one, other) => other.weight - one.weight)
       const [best, next] = found
       if (best === undefined || best.weight === next?.weight) return []
-      return [{ table: draft.table, columns: [field.column], to: best.draft.table, toColumns: [best.key.column] }]
+      const to = best.draft.table
+      const likely = { table: draft.table, columns: [field.column], to, toColumns: [best.key.column] }
+      // A name with a mark of the text, such as `Film.Id`, could not be said on the command line, nor in the record.
+      const said = parseReference(referenceText(likely))
+      const isSaid = said?.table === draft.table && said.to === to && said.columns.length === 1
+      return isSaid ? [likely] : []
     })
   )
 }

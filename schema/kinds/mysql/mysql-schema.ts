@@ -10,7 +10,8 @@ import {
   type LiveProcedures,
   type LiveSchema,
   type ReferenceCounts,
-  type ReferringColumn
+  type ReferringColumn,
+  type SelectRows
 } from '../../model/live-schema.js'
 import { mysqlTextOperand } from '../../../data-service/sql/engines/mysql/mysql-collations.js'
 import { mysqlCatalogue } from './mysql-catalogue.js'
@@ -24,6 +25,9 @@ import type { OwnTables } from '../../../data-service/sql/engines/own-tables.js'
 import { errnoOf } from '../../../data-service/sql/engines/mysql/driver/mysql-errors.js'
 
 const LOCK_TIMEOUT_SECONDS = 600
+
+/** A reference whose count takes longer is not proposed. */
+const COUNT_SECONDS = 10
 
 // As a join the server would look the columns up anew for each table, of all its databases.
 const PRESENT = `
@@ -66,8 +70,15 @@ export class MysqlSchema implements SchemaTools {
     return countKey((statement) => this.#select(statement), { table, columns, quote: '`' })
   }
 
-  countDangling(reference: ReferringColumn): Promise<ReferenceCounts> {
-    return countDangling((statement) => this.#select(statement), reference, { quote: '`', most: ROWS_LOOKED_AT })
+  /** Texts of two collations are compared without an index: each row with all of the other table. */
+  async countDangling(reference: ReferringColumn): Promise<ReferenceCounts> {
+    const isMariadb = (await this.#server()) === 'mariadb'
+    const limited = (statement: string): string =>
+      isMariadb
+        ? `SET STATEMENT max_statement_time=${COUNT_SECONDS} FOR ${statement}`
+        : statement.replace('SELECT', `SELECT /*+ MAX_EXECUTION_TIME(${COUNT_SECONDS * 1000}) */`)
+    const select: SelectRows = (statement) => this.#select(limited(statement))
+    return countDangling(select, reference, { quote: '`', most: ROWS_LOOKED_AT })
   }
 
   storedValues(table: string, columns: readonly LiveColumn[]): Promise<ReadonlyMap<string, StoredValues>> {

@@ -1,16 +1,43 @@
 import { expect } from 'chai'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { FileWriter, Screen } from '../../../cli/introspected-files.js'
 import { permission } from '../../../data-service/entity/access.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
 import type { Entity } from '../../../data-service/entity/entity.js'
-import { bool, column, int, optional, readOnly, text, tinyInt } from '../../../data-service/entity/fields/words.js'
+import {
+  bool,
+  column,
+  hidden,
+  int,
+  optional,
+  readOnly,
+  text,
+  tinyInt,
+  writeOnly
+} from '../../../data-service/entity/fields/words.js'
 import { columnWord } from '../../../schema/model/column-types.js'
 import { type Changes, compareTables, isPending } from '../../../schema/introspect/changes.js'
 import type { EntityDraft, FieldDraft } from '../../../schema/introspect/entity-draft.js'
 import { fieldText } from '../../../schema/introspect/entity-file.js'
 import { withoutPrefix } from '../../../schema/introspect/names.js'
-import { introspectedTable, type IntrospectedTable, withRenamed } from '../../../schema/introspect/record.js'
+import {
+  hiddenColumns,
+  introspectedTable,
+  type IntrospectedTable,
+  recordOfFiles,
+  rememberedReferences,
+  renameMistake,
+  withRenamed
+} from '../../../schema/introspect/record.js'
 import { recordedField } from '../../../schema/introspect/recorded-word.js'
-import { likelyReferences, parseReference, referenceText } from '../../../schema/introspect/references.js'
+import {
+  likelyReferences,
+  parseReference,
+  referenceMistake,
+  referenceText
+} from '../../../schema/introspect/references.js'
 import { newsLines, pendingLines } from '../../../schema/introspect/report.js'
 import { servedTables } from '../../../schema/introspect/served-tables.js'
 
@@ -196,6 +223,50 @@ describe('what an introspection compares', () => {
     ])
   })
 
+  it('says of a table that is back what its file says, and no table has the name of one that has a file', () => {
+    const files = [entity({ name: text(80) })]
+    const { tables } = withRenamed({ tables: recordOf(things(nameField)), keys: {} }, new Map([['things', 'stuff']]))
+    const back = compared({ now: [things(nameField)], files, record: tables })
+    expect([isPending(back), back.tables]).to.deep.equal([false, recordOf(things(nameField))])
+    const three = Object.assign({}, ...['a', 'b', 'c'].map((one) => recordOf(drafted(one, [idField])))) as object
+    const mistake = (...renamed: [string, string][]): string | undefined =>
+      renameMistake({ tables: three as NonNullable<World['record']> }, new Map(renamed))
+    expect(mistake(['a', 'b'])).to.include('b has an entity file already')
+    expect(mistake(['a', 'd'], ['b', 'd'])).to.equal('two tables cannot both be d now')
+    expect(mistake(['d', 'e'])).to.equal('no entity file is known for the table d')
+    expect(mistake(['a', 'b'], ['b', 'd'])).to.equal(undefined)
+  })
+
+  it('shows no column that a file hides, whoever hid it and with or without a record', () => {
+    for (const hiding of [hidden(text(80)), writeOnly(text(80))]) {
+      const files = [entity({ name: hiding })]
+      const served = servedTables(files)
+      const known = recordOf(things(nameField))
+      for (const record of [known, recordOfFiles("import { things } from './things.js'", served)]) {
+        expect([...(hiddenColumns({ tables: record }, served).get('things') ?? [])]).to.deep.equal(['name'])
+      }
+      const renamed = withRenamed({ tables: known, keys: {} }, new Map([['things', 'stuff']]))
+      expect([...(hiddenColumns(renamed, served).get('stuff') ?? [])]).to.deep.equal(['name'])
+      const first = compared({
+        now: [things({ ...nameField, word: word('hidden', nameField.word) })],
+        files,
+        record: known
+      })
+      expect(isPending(first)).to.equal(false)
+      const now = [things({ ...nameField, word: word('hidden', wider.word) })]
+      expect(compared({ now, files, record: first.tables }).changed[0]?.lines[0]).to.match(
+        /^~ name: hidden\(text\(255, 0\)\)/
+      )
+    }
+    const both = servedTables([
+      entity({ name: hidden(text(80)) }),
+      entity({ name: text(80) }, { name: 'others', table: 'things' })
+    ])
+    expect(hiddenColumns({ tables: recordOf(before) }, both).get('things')?.size, 'another resource shows it').to.equal(
+      0
+    )
+  })
+
   it('says what many tables have in common once', () => {
     const names = Array.from({ length: 146 }, (_, at) => `t${at}`)
     const note = 'It is only read: MyISAM has no transactions.'
@@ -210,6 +281,40 @@ describe('what an introspection compares', () => {
       't0, t1, t2, t3, t4 and 141 more have to be changed by hand:',
       '  + effort: optional(smallInt())'
     ])
+  })
+})
+
+describe('the files of an introspection', () => {
+  it('are written anew after a run that found no record, or ended before it wrote one', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'introspected-'))
+    try {
+      const said: string[] = []
+      const stdout = { write: (text: string) => said.push(text) }
+      const writer = (written: Readonly<Record<string, string>>): FileWriter =>
+        new FileWriter({
+          loaded: { folder } as never,
+          screen: new Screen({ directory: folder, stdout } as never),
+          isDry: false,
+          written
+        })
+      const [list, record] = [join(folder, 'list.ts'), join(folder, 'record.json')]
+      await writeFile(list, 'one')
+      const first = writer({})
+      await first.again(list, 'one')
+      await first.state(record, {} as never)
+      const { written } = JSON.parse(await readFile(record, 'utf8')) as { written: Record<string, string> }
+      await writer(written).again(list, 'two')
+      expect([await readFile(list, 'utf8'), said]).to.deep.equal(['two', ['Wrote list.ts\n']])
+    } finally {
+      await rm(folder, { recursive: true })
+    }
+  })
+
+  it('are told of without what a terminal obeys', () => {
+    let said = ''
+    const stdout = { write: (text: string) => (said += text) }
+    new Screen({ directory: '/', stdout } as never).print('a\u{1b}[2J\n  b')
+    expect(said).to.equal('a\\u{1b}[2J\n  b\n')
   })
 })
 
@@ -238,6 +343,22 @@ describe('references that no foreign key declares', () => {
     expect(likely(keyed('customers', 'id'), keyed('orders', 'id', 'customer_id'))).to.deep.equal([
       'orders.customer_id=customers.id'
     ])
+  })
+
+  it('are remembered until a person takes them back, and proposed only where they can be said', () => {
+    const named = [parseReference('c.d=e.f'), parseReference('a.b=e.f')].flatMap((one) => one ?? [])
+    const remembered = ['a.b=e.f', 'x.y=e.f']
+    expect(rememberedReferences(remembered, { named, except: ['x.y'] })).to.deep.equal(['a.b=e.f', 'c.d=e.f'])
+    expect(likely(keyed('film', 'id'), keyed('cast', 'Cast.Id', 'film_id', 'Film.id'))).to.deep.equal([
+      'cast.film_id=film.id'
+    ])
+  })
+
+  it('name each column of the other key', () => {
+    const entities = [drafted('y', [idField, nameField], { key: ['id', 'name'] }), drafted('x', [idField, nameField])]
+    const mistake = (toColumns: string[]): string | undefined =>
+      referenceMistake({ entities, leftOut: [] }, { table: 'x', columns: ['id', 'name'], to: 'y', toColumns })
+    expect([mistake(['id', 'name']), mistake(['id', 'id'])]).to.deep.equal([undefined, 'the key of y is id, name'])
   })
 
   it('are read as they are written', () => {

@@ -399,11 +399,15 @@ eachDatabase((kind) => {
 
     it('holds to what it was told in later runs, and tells of a reference that is named then', async () => {
       expect((await app.run('introspect')).stdout).to.equal('Nothing has changed in the database since the last run.\n')
+      await app.sql.query('ALTER TABLE oc_customer RENAME TO away')
       const ran = await app.run('introspect', '--reference', 'oc_order.store_id=oc_store.store_id')
-      expect(ran.stdout).to.include('+ the reference store to stores via storeId\n')
+      expect(ran.stdout)
+        .to.include('+ the reference store to stores via storeId\n')
+        .and.include('- the reference customer to customers via customerId\n')
+      await app.sql.query('ALTER TABLE away RENAME TO oc_customer')
       expect((await app.run('introspect', '--check')).code).to.equal(1)
       await app.run('introspect', '--except', 'oc_order.store_id')
-      expect((await app.run('introspect', '--check')).code).to.equal(0)
+      expect((await app.run('introspect', '--check')).code, 'the customer of an order is back').to.equal(0)
     })
   })
 })
@@ -461,7 +465,11 @@ describe('uniform-rest introspect in an application without an example', functio
       const edited = `${await app.read('uniform-rest.config.ts')}// Ours now.\n`
       await app.write('uniform-rest.config.ts', edited)
       await app.sql.query('CREATE TABLE box (id INTEGER PRIMARY KEY)')
-      expect((await app.run('introspect')).stdout).to.include('Wrote entities/boxes.ts')
+      await app.sql.query('CREATE TABLE jar (id INTEGER PRIMARY KEY)')
+      await app.write('entities/jars.ts', 'export const glass = 1\n')
+      const second = await app.run('introspect')
+      expect(second.stdout).to.include('Wrote entities/boxes.ts').and.include('entities/jars.ts is there already')
+      expect(await app.read('entities/introspected.ts'), 'it would not load').to.not.include('jars')
       expect(await app.read('uniform-rest.config.ts')).to.equal(edited)
       expect((await app.run('check')).stdout).to.include('2 entities, no mistakes.')
     } finally {
