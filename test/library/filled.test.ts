@@ -110,6 +110,15 @@ describeLibrary('columns that the database fills', (store, kind) => {
     expect((await ask('/paged?fields=unit')).status, 'a hidden column').to.equal(400)
   })
 
+  it('are exported whole without a key, also where a batch ends between rows that are alike', async () => {
+    const rows = Array.from({ length: 1600 }, (_, at) => `('many-${at}', ${at % 7}, 'many')`)
+    await store.sql.run(`INSERT INTO gauges (serial, reading, place) VALUES ${rows.join(', ')}`)
+    const { text } = await store.as(undefined, '/gauge-readings/export?bom=false&search=many&fields=reading')
+    const expected = rows.flatMap((_, at) => [at % 7, at % 7]).toSorted((one, other) => one - other)
+    expect(text.split('\r\n').slice(1, -1)).to.deep.equal(expected.map(String))
+    await store.sql.run("DELETE FROM gauges WHERE place = 'many'")
+  })
+
   it('take their defaults in a create that leaves them out, and the answer holds what is stored', async () => {
     const before = Date.now()
     const answer = await create()
