@@ -135,7 +135,7 @@ async function introspectAs(line: CommandLine, order: IntrospectOrder): Promise<
     const files = changes.added.map(({ resource }) => `${resource}.${writer.extension}`)
     for (const text of pending.length === 0 ? [] : bounded(pending, report)) screen.print(text)
     if (files.length > 0) screen.print(`No entity file yet: ${some(files)}. \`uniform-rest introspect\` writes them.`)
-    if (isPending(changes)) return 1
+    if (isPending(changes) || drafts.refused.size > 0) return 1
     screen.print('Database and entity files agree.')
     return 0
   }
@@ -180,9 +180,8 @@ async function introspectAs(line: CommandLine, order: IntrospectOrder): Promise<
     screen.print(configLines(loaded, writer, list))
   const there = (loaded.application.operations ?? []).map(({ name }) => name)
   if (calls?.every((name) => there.includes(name)) === false) screen.print(operationLines(writer))
-  if (record !== undefined) return 0
-  screen.print(nextSteps(report, migrateFlag))
-  return 0
+  if (record === undefined) screen.print(nextSteps(report, migrateFlag))
+  return drafts.refused.size > 0 ? 1 : 0
 }
 
 type RecordBefore = Pick<Introspected, 'tables' | 'leftOut' | 'keys' | 'except'> & Partial<Introspected>
@@ -219,13 +218,14 @@ async function look(loaded: LoadedApplication, { order, record, served, files, r
   if (mistake !== undefined) throw new Failure(`--renamed: ${mistake}.`)
   const before = record && withRenamed(record, renamed)
   const { keys, except, references = [], stripPrefix, sortable } = settingsOf(order, before)
+  const remembered = new Map(Object.entries(before?.keys ?? {}))
   const known = Object.entries(before?.tables ?? {})
   const resourceOf = (table: string): string | undefined => served.get(table)?.resource
   const { drafts, ...others } = await tellingMistakes(() =>
     withLiveDatabase(loaded.application, loaded.environment, async ({ database, own }) => ({
       drafts: await readDatabase(database, {
         keys: new Map(Object.entries(keys)),
-        named: new Set(order.keys.keys()),
+        named: new Map(Array.from(order.keys.keys(), (table) => [table, remembered.get(table)])),
         references: references.flatMap((text) => parseReference(text) ?? []),
         namedReferences: new Set(order.references.map(referenceText)),
         proposals: order.isCheck ? 'ignored' : order.takesProposals ? 'taken' : 'told',
@@ -272,7 +272,7 @@ function settingsOf(
   const stripPrefix = order.stripPrefix ?? before?.stripPrefix
   const sortable = order.sortable ?? before?.sortable
   return {
-    keys: Object.fromEntries([...kept, ...order.keys].filter(([table]) => !refused.has(table))),
+    keys: Object.fromEntries([...kept, ...[...order.keys].filter(([table]) => !refused.has(table))]),
     except: [...new Set([...(before?.except ?? []), ...except])],
     ...(references.length === 0 ? {} : { references }),
     ...(stripPrefix === undefined ? {} : { stripPrefix }),
@@ -318,14 +318,15 @@ interface Rewritten {
 
 /** Files of tables whose key this run names or forgets, where nobody has changed the file: it follows by itself. */
 async function newlyKeyed(
-  { drafts, changes }: { readonly drafts: { readonly entities: readonly EntityDraft[] }; readonly changes: Changes },
+  { drafts, changes }: { readonly drafts: Pick<Found, 'entities' | 'refused'>; readonly changes: Changes },
   { order, writer, folder }: { readonly order: IntrospectOrder; readonly writer: FileWriter; readonly folder: string }
 ): Promise<readonly Rewritten[]> {
   const found: Rewritten[] = []
   for (const draft of drafts.entities) {
     const { table } = draft
     const change = changes.changed.find((one) => one.table === table)
-    if (change === undefined || (!order.keys.has(table) && !order.unkey.includes(table))) continue
+    const isNamed = order.keys.has(table) && !drafts.refused.has(table)
+    if (change === undefined || (!isNamed && !order.unkey.includes(table))) continue
     const file = join(folder, `${changes.tables[table]?.resource ?? draft.resource}.${writer.extension}`)
     if (await writer.isOurs(file)) found.push({ draft, file, text: entityFile(draft) })
   }

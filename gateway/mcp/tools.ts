@@ -247,7 +247,7 @@ export const TOOLS: readonly RowTool[] = [
   {
     name: 'query_rows',
     title: 'Find rows',
-    description: `Finds rows of a resource by conditions, in an order. At most ${MAX_ROWS} in an answer: with \`nextCursor\` as \`cursor\`, and all else the same, the next ones come. ${IS_DATA}`,
+    description: `Finds rows of a resource by conditions, in an order. At most ${MAX_ROWS} in an answer: with \`nextCursor\` as \`cursor\`, or \`nextPage\` as \`page\`, and all else the same, the next ones come; there are no more where both are null. ${IS_DATA}`,
     operations: ['paged'],
     writes: false,
     destroys: false,
@@ -261,15 +261,17 @@ export const TOOLS: readonly RowTool[] = [
         description: 'The most rows of the answer. Without it 20.'
       },
       cursor: TEXT('`nextCursor` of the answer before.', 2048),
+      page: { type: 'integer', minimum: 1, description: '`nextPage` of the answer before, where there is no cursor.' },
       total: { type: 'boolean', description: 'Whether the answer says how many rows there are in all.' }
     },
     required: [],
     request: ({
       limit = 20,
       cursor,
+      page,
       total = false,
       ...of
-    }: SelectionArguments & ShapeArguments & { limit?: number; cursor?: string; total?: boolean }) => ({
+    }: SelectionArguments & ShapeArguments & { limit?: number; cursor?: string; page?: number; total?: boolean }) => ({
       method: 'GET',
       path: '/paged',
       query: [
@@ -277,12 +279,19 @@ export const TOOLS: readonly RowTool[] = [
         ...shapeQuery(of),
         ['pageSize', String(limit)],
         ['includeTotal', String(total)],
-        ...(cursor === undefined ? [] : [['after', cursor] as const])
+        ...(cursor === undefined ? [] : [['after', cursor] as const]),
+        ...(page === undefined ? [] : [['pageNumber', String(page)] as const])
       ]
     }),
     answer: ({ text, headers }) => {
       const { 'x-next-cursor': next, 'x-total-count': total, 'x-truncated-includes': cut } = headers
-      const further = { nextCursor: next ?? null, ...(total === undefined ? {} : { total: Number(total) }) }
+      const { hasNext, currentPage } = JSON.parse(String(headers['x-pagination'])) as {
+        hasNext: boolean
+        currentPage: number | null
+      }
+      // Rows without a key have no cursors, and one that is too long is left out.
+      const nextPage = next === undefined && hasNext && currentPage !== null ? currentPage + 1 : null
+      const further = { nextCursor: next ?? null, nextPage, ...(total === undefined ? {} : { total: Number(total) }) }
       const rest = JSON.stringify({ ...further, ...(cut === undefined ? {} : { firstRowsOnlyOf: cut }) })
       return `{"rows":${text},${rest.slice(1)}`
     }

@@ -117,7 +117,7 @@ export function draftEntities(schema: LiveSchema, options: DraftOptions): Drafts
     else {
       const known = options.resources.get(table.name)
       const resource = known ?? resourceName(stripped.get(table.name) ?? table.name, taken)
-      begun.push({ ...found, resource, hidden: options.hidden.get(table.name) ?? new Set() })
+      begun.push({ ...found, resource })
     }
   }
   const entities = begun.map((one) => finishDraft(one, begun, options))
@@ -147,7 +147,7 @@ interface BegunColumn {
 type Unserved = Omit<LeftOut, 'table'>
 
 /** The reason why no entity file can be written, or what is known of it. */
-function beginDraft(table: LiveTable, options: DraftOptions): Omit<BegunDraft, 'resource' | 'hidden'> | Unserved {
+function beginDraft(table: LiveTable, options: DraftOptions): Omit<BegunDraft, 'resource'> | Unserved {
   if (!isQuotable(table.name)) return { why: 'its name cannot be quoted' }
   if (table.broken !== undefined) return { why: `the database cannot read it (${table.broken})` }
   const values = options.values.get(table.name)
@@ -200,11 +200,16 @@ function beginDraft(table: LiveTable, options: DraftOptions): Omit<BegunDraft, '
     return [{ live, property, type: treatment.word, isReadOnly: treatment.kind === 'readOnly' }]
   })
   if (columns.length === 0) return { why: 'it has no column that can be served' }
+  const hidden = options.hidden.get(table.name) ?? new Set<string>()
+  if (key.length === 0 && columns.every((one) => isSecret(one, { table, key, hidden }))) {
+    return { why: 'it has no key, and all its columns are hidden by their names' }
+  }
   const versionColumn = table.withoutTransactions === undefined && key.length > 0 ? version?.name : undefined
   return {
     table,
     key,
     columns,
+    hidden,
     versionColumn,
     candidates: found.candidates ?? [],
     notes: [...notes, ...unknownDates(columns)]
@@ -252,8 +257,6 @@ function keyOrProblem(
   { keys, refused }: Pick<DraftOptions, 'keys' | 'refused'>
 ): FoundKey {
   const named = keys.get(table.name)
-  const refusal = refused.get(table.name)
-  if (refusal !== undefined) return { key: [], why: `--key was refused, since ${refusal}` }
   const columnsOf = (names: readonly string[]): LiveColumn[] =>
     names.flatMap((name) => table.columns.find((one) => one.name.toLowerCase() === name.toLowerCase()) ?? [])
   if (named !== undefined) {
@@ -293,9 +296,11 @@ function keyOrProblem(
       !isSuspectColumn(live, servable.get(live.name), table)
   )
   const isLikely = ({ name }: LiveColumn): boolean => /(?:^|_|[a-z])id$/i.test(name)
+  const refusal = refused.get(table.name)
+  const why = table.kind === 'view' ? 'a view has no key' : 'it has no primary key and no unique key that is never null'
   return {
     key: [],
-    why: table.kind === 'view' ? 'a view has no key' : 'it has no primary key and no unique key that is never null',
+    why: refusal === undefined ? why : `--key was refused, since ${refusal}`,
     candidates: [...fit.filter(isLikely), ...fit.filter((one) => !isLikely(one))].map(({ name }) => name)
   }
 }
@@ -420,7 +425,10 @@ function servesOrder({ sorted, partial, keys: [first] }: LiveIndex, live: LiveCo
 }
 
 /** Columns that are hidden until a person says otherwise. */
-function isSecret({ live, type }: BegunColumn, { table, key, hidden }: BegunDraft): boolean {
+function isSecret(
+  { live, type }: BegunColumn,
+  { table, key, hidden }: Pick<BegunDraft, 'table' | 'key' | 'hidden'>
+): boolean {
   return !key.includes(live) && (hidden.has(live.name.toLowerCase()) || isSuspectColumn(live, type, table))
 }
 

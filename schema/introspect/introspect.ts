@@ -24,8 +24,11 @@ interface IntrospectOptions extends Pick<
   readonly namedReferences: ReadonlySet<string>
   /** What becomes of references that names, types and rows propose. */
   readonly proposals: 'ignored' | 'told' | 'taken'
-  /** Tables whose keys were named for this run. A key that was named before and no longer is one leaves out its table alone. */
-  readonly named: ReadonlySet<string>
+  /**
+   * Tables whose keys were named for this run, with those of earlier runs, which stay where the new one cannot be one. A key that
+   * was named before and no longer is one leaves out its table alone.
+   */
+  readonly named: ReadonlyMap<string, readonly string[] | undefined>
 }
 
 /** Drafts with the statements by which tables whose rows have no version would get one, by table. */
@@ -33,7 +36,7 @@ export interface Found extends Drafts {
   readonly versions: ReadonlyMap<string, readonly string[]>
   /** `SchemaTools.unseen` */
   readonly unseen: readonly string[]
-  /** Why keys that were named for this run do not hold, by table: these are served without a key. */
+  /** Why keys that were named for this run do not hold, by table: these are served as before. */
   readonly refused: ReadonlyMap<string, string>
   /** References that could be named. */
   readonly proposed: Proposals
@@ -67,11 +70,16 @@ export async function introspectDatabase(database: Database, options: Introspect
   const isEngineTable = (table: string): boolean => own.has(table)
   const all = { ...described, tables: new Map(wanted) }
   const refused = new Map<string, string>()
+  const keys = new Map(options.keys)
   for (const [table, columns] of options.keys) {
     if (options.except.includes(table)) continue
     const why = await keyMistake(database, all, { table, columns })
-    if (why !== undefined && options.named.has(table)) refused.set(table, why)
-    else if (why !== undefined) others.push([table, `${why}; --unkey ${shellWord(table)} forgets its key`])
+    if (why !== undefined && options.named.has(table)) {
+      refused.set(table, why)
+      const earlier = options.named.get(table)
+      if (earlier === undefined) keys.delete(table)
+      else keys.set(table, earlier)
+    } else if (why !== undefined) others.push([table, `${why}; --unkey ${shellWord(table)} forgets its key`])
   }
   const mistaken = new Set(others.map(([table]) => table))
   const tables = new Map(wanted.filter(([table]) => !mistaken.has(table)))
@@ -102,6 +110,7 @@ export async function introspectDatabase(database: Database, options: Introspect
       {
         ...options,
         hidden,
+        keys,
         refused,
         isEngineTable,
         types: schema.columnTypes,

@@ -119,6 +119,20 @@ describeLibrary('columns that the database fills', (store, kind) => {
     await store.sql.run("DELETE FROM gauges WHERE place = 'many'")
   })
 
+  it('are paged by number without a key, each row once, also where a sort has no room for their texts', async () => {
+    const rows = Array.from({ length: 25 }, (_, at) => `('log-${at}', ${at}, 'log')`)
+    await store.sql.run(`INSERT INTO gauges (serial, reading, place) VALUES ${rows.join(', ')}`)
+    const ask = (target: string): Promise<Answer> =>
+      store.as(undefined, `/gauge-logs${target}filters[place].operator=eq&filters[place].value=log`)
+    const pages = await Promise.all([1, 2, 3].map((number) => ask(`/paged?pageSize=10&pageNumber=${number}&`)))
+    expect(pages.map(({ status }) => status)).to.deep.equal([200, 200, 200])
+    const found = pages.flatMap((one) => json(one) as Row[])
+    const expected = rows.map((_, n) => ({ place: 'log', log0: 'log', log1: 'log', log2: String(n), payload: { n } }))
+    expect(found).to.have.deep.members(expected)
+    expect((await ask('/export?bom=false&')).text.split('\r\n')).to.have.length(rows.length + 2)
+    await store.sql.run("DELETE FROM gauges WHERE place = 'log'")
+  })
+
   it('take their defaults in a create that leaves them out, and the answer holds what is stored', async () => {
     const before = Date.now()
     const answer = await create()

@@ -6,7 +6,7 @@ import { createDocuments, documents, loans, notices } from './documents.js'
 import { complaints, createErrands, errands } from './errands.js'
 import { createParcels, depots, parcelHandler, parcelWebhooks, parcels, parcelWrites, receipts } from './parcels.js'
 import { costCentres, createLedgers, ledgers } from './ledgers.js'
-import { createGauges, gaugeReadings, gauges, gaugeTotals } from './gauges.js'
+import { createGauges, gaugeLogs, gaugeReadings, gauges, gaugeTotals } from './gauges.js'
 import { createVisits, visits } from './visits.js'
 import { addColour, branches, cities, createRooms, regions, rooms } from './rooms.js'
 import { operations } from './operations.js'
@@ -40,6 +40,7 @@ export default defineApplication({
     gauges,
     gaugeTotals,
     gaugeReadings,
+    gaugeLogs,
     languages,
     publications,
     barcodes,

@@ -211,7 +211,10 @@ export class Resource<T extends ResourceTypes> {
     })
   }
 
-  /** Page after page by cursors: rows that come or go meanwhile cause neither a gap nor a duplicate among the others. */
+  /**
+   * Page after page by cursors: rows that come or go meanwhile cause neither a gap nor a duplicate among the others. Rows
+   * without a key have no cursors: their pages go by number, and rows that come or go may cause both.
+   */
   async *pages<const S extends Omit<PageQuery<T>, 'before'>>(
     query?: S,
     options: CallOptions = {}

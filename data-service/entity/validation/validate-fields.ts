@@ -77,7 +77,7 @@ export function fieldMistakes(entity: Entity): string[] {
   const named = [...columns, ...computed, ...joined, ...references, ...manyToMany, ...children]
   return [
     ...nameMistakes(named.map(({ name }) => name)),
-    ...(isKeyed(entity) ? keyMistakes(entity) : []),
+    ...(isKeyed(entity) ? keyMistakes(entity) : keylessMistakes(entity)),
     ...tableMistakes(entity),
     ...computed.flatMap(({ name, from }) =>
       from
@@ -87,6 +87,12 @@ export function fieldMistakes(entity: Entity): string[] {
     ...joined.flatMap(({ name, field }) => exampleMistakes(name, field)),
     ...children.flatMap(childrenMistakes)
   ]
+}
+
+/** Rows without an id have nothing else to show and to be sorted by. */
+function keylessMistakes({ columns }: Entity): string[] {
+  const isSeen = columns.some(({ field }) => !field.hidden && field.readableBy === undefined)
+  return isSeen ? [] : ["`key: 'none'` needs a field that every reader sees: these rows have no id."]
 }
 
 function childrenMistakes(child: Children): string[] {

@@ -14,9 +14,11 @@ import type { Field, FieldType } from '../../entity/fields/field.js'
 import type { Permission } from '../../entity/fields/names.js'
 import type { OperatorOf } from '../../entity/fields/operators.js'
 import type { Totals } from '../../entity/totals.js'
+import { widthOf } from '../../entity/types/types.js'
 import {
   type Join,
   type LinkedRows,
+  ownPath,
   type Path,
   type ShapedProperty,
   type ShownChildren,
@@ -331,42 +333,69 @@ export function uniqueColumn({ entity, filterable }: Resource, property: string)
 
 /** The order by key. */
 export function keyOrder(entity: Pick<Entity, 'key'>): readonly SortKey[] {
-  return entity.key.map((column) => ({ path: { through: null, column }, descending: false }))
+  return entity.key.map((column) => ({ path: ownPath(column), descending: false }))
 }
 
 /**
  * A total order: the columns of the key that the order does not name follow, in the direction of its last column, so that
  * one index serves an order and its reverse. What stands behind a whole key decides nothing and is left out.
  */
-export function totalOrder(sort: readonly SortKey[], entity: Pick<Entity, 'key'>): readonly SortKey[] {
-  return orderWith(
-    sort,
-    keyOrder(entity).map(({ path }) => path)
-  )
+export function totalOrder(sort: readonly SortKey[], { key }: Pick<Entity, 'key'>): readonly SortKey[] {
+  const isIn = (keys: readonly SortKey[], column: Column): boolean =>
+    keys.some(({ path }) => path.through === null && path.column === column)
+  const descending = sort.at(-1)?.descending ?? false
+  const rest = key.filter((column) => !isIn(sort, column))
+  const whole = [...sort, ...rest.map((column) => ({ path: ownPath(column), descending }))]
+  const end = whole.findIndex((_, index) => key.every((column) => isIn(whole.slice(0, index + 1), column)))
+  return whole.slice(0, end + 1)
 }
 
 /**
- * The total order of what a caller sees. Rows without a key follow one another by all columns that the caller sees, texts by
- * their exact characters: two rows that are alike in all of them can stand for each other.
+ * Bytes of an order without a key that texts and bytes have as they are. A server sorts with a buffer of fifteen of its longest
+ * keys, 256 KiB by default: a digest, of 16 bytes, stands for each further one.
+ */
+const SORTED_AS_THEY_ARE = 4096
+
+/** Types whose values have as many bytes as their column says, or as many as they like. */
+const OF_ANY_LENGTH: ReadonlySet<FieldType> = new Set(['string', 'enum', 'json', 'binary'])
+
+const ordersOfAll = new WeakMap<Resource, readonly Path[]>()
+
+/** All columns that the caller sees, texts by their exact characters, large ones last. */
+function pathsOfAll(resource: Resource): readonly Path[] {
+  const known = ordersOfAll.get(resource)
+  if (known !== undefined) return known
+  const columns = [...resource.properties.values()].flatMap((one) => (one.kind === 'column' ? [one.column] : []))
+  let bytes = 0
+  const paths = columns
+    .toSorted((one, other) => Number(isLarge(one)) - Number(isLarge(other)))
+    .map((column): Path => {
+      const { type } = column.field
+      if (!OF_ANY_LENGTH.has(type)) return ownPath(column)
+      bytes += 4 * widthOf(column.field)
+      return {
+        ...ownPath(column),
+        // A server does not order JSON values.
+        ...(type === 'string' || type === 'json' ? { exact: true } : {}),
+        ...(bytes > SORTED_AS_THEY_ARE ? { digest: true } : {})
+      }
+    })
+  ordersOfAll.set(resource, paths)
+  return paths
+}
+
+/**
+ * The total order of what a caller sees. Rows without a key follow one another by all columns that the caller sees: two rows
+ * that are alike in all of them can stand for each other.
  */
 export function orderOfAll(sort: readonly SortKey[], resource: Resource): readonly SortKey[] {
   if (isKeyed(resource.entity)) return totalOrder(sort, resource.entity)
-  const columns = [...resource.properties.values()].flatMap((one) => (one.kind === 'column' ? [one.column] : []))
-  const small = columns.toSorted((one, other) => Number(isLarge(one)) - Number(isLarge(other)))
-  return orderWith(
-    sort,
-    small.map((column) => ({ through: null, column, ...(column.field.type === 'string' ? { exact: true } : {}) }))
+  const named = new Set(
+    sort.flatMap(({ path }): (Path | Column)[] => (path.through === null ? [path, path.column] : []))
   )
-}
-
-function orderWith(sort: readonly SortKey[], last: readonly Path[]): readonly SortKey[] {
-  const isIn = (keys: readonly SortKey[], { column, exact }: Path): boolean =>
-    keys.some(({ path }) => path.through === null && path.column === column && path.exact === exact)
   const descending = sort.at(-1)?.descending ?? false
-  const rest = last.filter((path) => !isIn(sort, path))
-  const whole = [...sort, ...rest.map((path) => ({ path, descending }))]
-  const end = whole.findIndex((_, index) => last.every((path) => isIn(whole.slice(0, index + 1), path)))
-  return whole.slice(0, end + 1)
+  const rest = pathsOfAll(resource).filter((path) => !named.has(path.exact === true ? path : path.column))
+  return [...sort, ...rest.map((path) => ({ path, descending }))]
 }
 
 function queryableProperties(

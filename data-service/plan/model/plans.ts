@@ -20,6 +20,8 @@ export interface Path {
   readonly column: Column
   /** Text is compared by its exact characters, as row scopes are, and not by the rules of filters. */
   readonly exact?: true
+  /** Rows follow one another by a digest of the value, in an order that says nothing but keeps unlike values apart. */
+  readonly digest?: true
 }
 
 /** A column of the row itself. */

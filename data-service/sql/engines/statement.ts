@@ -377,6 +377,8 @@ export interface SqlDialect {
   readonly hasWord: (column: Expression, operand: string) => Expression
   /** A text, a quoted column or an operand, in a form of which two are equal only if they have the same characters. */
   readonly exactText: (text: string) => string
+  /** Few bytes for those of an expression, where the database sorts by a bounded number of bytes; else the expression. */
+  readonly digest: (text: string) => string
   /** A condition that the exact form of one text has that of another one in it. */
   readonly hasExactly: (match: TextMatch, text: string, part: string) => string
   /** Rows whose columns are one of a list of tuples, by an index of the columns. All parts are quoted columns and `$names`. */

@@ -117,7 +117,8 @@ describeApi(
             '&anyOf[1].filters[categoryId].operator=eq&anyOf[1].filters[categoryId].value=1' +
             '&anyOf[1].filters[isActive].operator=is&anyOf[1].filters[isActive].value=false&fields=id,name&pageSize=50'
         ],
-        [{ include: ['category'], search: 'shirt' }, 'include=category&search=shirt&pageSize=20']
+        [{ include: ['category'], search: 'shirt' }, 'include=category&search=shirt&pageSize=20'],
+        [{ limit: 5, page: 2 }, 'pageSize=5&pageNumber=2']
       ]
       for (const [sent, query] of cases) {
         const { json, isError } = await clerk.call('query_rows', { resource: 'products', ...sent })

@@ -124,6 +124,21 @@ describe('checkCatalogue', () => {
     expect(ownRows('patientId')).to.deep.equal({ kind: 'ownRows', property: 'patientId' })
   })
 
+  it('reports rows without a key of which a reader may see nothing', () => {
+    const unseen = defineEntity({
+      name: 'unseen',
+      description: '',
+      key: 'none',
+      fields: { secret: hidden(text(5)), guarded: readableBy('products:manage', int()) },
+      filterable: [],
+      sortable: [],
+      access: { read: everyone }
+    })
+    expect(mistakes(unseen)).to.deep.equal([
+      "unseen: `key: 'none'` needs a field that every reader sees: these rows have no id."
+    ])
+  })
+
   it('passes properties that are called as members of every object', () => {
     const fields = { id: int(), name: text(5), constructor: text(5), toString: int(), valueOf: int() }
     const names = ['constructor', 'toString', 'valueOf']

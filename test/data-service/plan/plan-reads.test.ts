@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { anonymous, type Caller } from '../../../data-service/entity/caller.js'
 import { anyOf, everyone, ownRows, permission } from '../../../data-service/entity/access.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
-import { int, readOnly, text } from '../../../data-service/entity/fields/words.js'
+import { binary, int, json, readOnly, text } from '../../../data-service/entity/fields/words.js'
 import { makeCatalogue } from '../../../data-service/plan/model/catalogue.js'
 import type { PlanningContext } from '../../../data-service/plan/planning.js'
 import type { Projection } from '../../../data-service/plan/model/plans.js'
@@ -79,6 +79,42 @@ describe('planPage', () => {
       'sort.direction.invalid sortDirection'
     ])
     expect(violationsOf(() => order({ sortColumn: 'secret' }))).to.deep.equal(['sort.property.unknown sortColumn'])
+  })
+
+  it('ends the order of rows without a key in all columns, in steps that do not grow faster than they, large ones by digests', () => {
+    const texts = { name: text(255), payload: json(), body: text(100_000), bytes: binary(1_000_000), n0: int() }
+    const events = defineEntity({
+      name: 'events',
+      description: 'Events.',
+      key: 'none',
+      fields: {
+        ...texts,
+        ...Object.fromEntries(Array.from({ length: 1000 }, (_, at) => [`n${at}`, int()])),
+        note: text(20)
+      },
+      filterable: [],
+      sortable: ['n0', 'name'],
+      access: { read: everyone }
+    })
+    const of = { planning: { ...planning, catalogue: makeCatalogue([events]) }, caller: anonymous }
+    const order = (selection: object): readonly string[] =>
+      planPage({ resource: 'events', ...nothing, selection: { filters: [], ...selection } }, of).plan.sort.map(
+        ({ path: { column, exact = false, digest = false }, descending }) =>
+          [
+            column.name,
+            ...(exact ? ['exact'] : []),
+            ...(digest ? ['digest'] : []),
+            ...(descending ? ['desc'] : [])
+          ].join(' ')
+      )
+    const numbers = Array.from({ length: 1000 }, (_, at) => `n${at}`)
+    const large = ['payload exact digest', 'body exact digest', 'bytes digest']
+    expect(order({})).to.deep.equal(['name exact', ...numbers, 'note exact', ...large])
+    expect(order({ sortColumn: 'n0,name', sortDirection: 'asc,desc' })).to.deep.equal(
+      ['n0', 'name', 'name exact', ...numbers.filter((one) => one !== 'n0'), 'note exact', ...large].map((one, at) =>
+        at === 0 ? one : `${one} desc`
+      )
+    )
   })
 
   it('gathers the faults of all parameters in one rejection', () => {

@@ -58,6 +58,16 @@ describe('the answer of a tool', () => {
     expect(JSON.parse(text)).to.deep.equal({ row: { id: 1 }, firstRowsOnlyOf: 'variants' })
   })
 
+  it('names the next page of rows that have no cursor', async () => {
+    const pageOf = async (hasNext: boolean, headers: object = {}): Promise<unknown> => {
+      const paging = { 'x-pagination': JSON.stringify({ currentPage: 2, hasNext }), ...headers }
+      return JSON.parse((await answerOf('query_rows', { body: '[]', headers: paging })).text)
+    }
+    expect(await pageOf(true)).to.deep.equal({ rows: [], nextCursor: null, nextPage: 3 })
+    expect(await pageOf(false)).to.deep.equal({ rows: [], nextCursor: null, nextPage: null })
+    expect(await pageOf(true, { 'x-next-cursor': 'x' })).to.deep.equal({ rows: [], nextCursor: 'x', nextPage: null })
+  })
+
   it('ends with its client for a read, and not for a write', async () => {
     const gone = new CancellationSource()
     gone.abort(new Error('gone'))

@@ -64,7 +64,7 @@ eachDatabase((kind) => {
       ]
       for (const [key, words] of wrong) {
         const ran = await app.run('introspect', '--dry-run', '--key', key)
-        expect([ran.code, ran.stdout.includes(words)], `${key}: ${ran.stdout}`).to.deep.equal([0, true])
+        expect([ran.code, ran.stdout.includes(words)], `${key}: ${ran.stdout}`).to.deep.equal([1, true])
         expect(ran.stdout).to.include('Would write entities/people-twices.ts')
       }
       const unread = await app.run('introspect', '--key', 'people_twice')
@@ -342,6 +342,9 @@ eachDatabase((kind) => {
     it('leaves out tables alone whose named keys are none any more, until --unkey or --except', async () => {
       await app.run('introspect', '--key', 'no_key=a,b')
       expect(await file('no-keys.ts'), 'nobody has changed it').to.include("key: ['a', 'b']")
+      const mistyped = await app.run('introspect', '--key', 'no_key=a,x')
+      expect([mistyped.code, mistyped.stdout]).to.deep.equal([1, '--key no_key is refused: it has no column x.\n'])
+      expect(await file('no-keys.ts'), 'the key of before').to.include("key: ['a', 'b']")
       await app.sql.query("INSERT INTO no_key VALUES ('x', '1')")
       await app.sql.query('DROP VIEW open_items')
       const ran = await app.run('introspect')

@@ -29,6 +29,7 @@ export const mysqlDialect: SqlDialect = {
   hasWord: (column, operand) => fn('SIGN', fn('FIND_IN_SET', literal(operand), column)),
   // No collation equates bytes. Those of a column of any character set and those of an operand are UTF-8 then.
   exactText: (text) => `CAST(CONVERT(${text} USING utf8mb4) AS BINARY)`,
+  digest: (text) => `LEFT(UNHEX(SHA2(${text}, 256)), 16)`,
   hasExactly: (match, text, part) => {
     if (match === 'endsWith') return `RIGHT(${text}, LENGTH(${part})) = ${part}`
     return `LOCATE(${part}, ${text}) ${match === 'startsWith' ? '= 1' : '> 0'}`

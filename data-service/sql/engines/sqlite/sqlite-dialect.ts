@@ -27,6 +27,7 @@ export const sqliteDialect: SqlDialect = {
   hasWord: (column, operand) => fn('set_has', column, literal(operand)),
   // A column of a table that others made may have a collation of its own.
   exactText: (text) => `${text} COLLATE BINARY`,
+  digest: (text) => text,
   hasExactly: (match, text, part) => {
     if (match === 'endsWith') return `(substr(${text}, -length(${part})) = ${part} OR length(${part}) = 0)`
     return `instr(${text}, ${part}) ${match === 'startsWith' ? '= 1' : '> 0'}`

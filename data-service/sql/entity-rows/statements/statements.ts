@@ -215,7 +215,9 @@ export class Statements {
   rows(shape: RowsShape): ShownStatement {
     const { entity, selectedKey, sort, ranges = [], byIndex, cut, of, lock, total } = shape
     const conditions = [...shape.conditions, ...anyOfRanges(ranges)]
-    const order = sort.map(({ path, descending }) => `${pathKey(path)} ${descending} ${path.exact}`).join()
+    const order = sort
+      .map(({ path, descending }) => `${pathKey(path)} ${descending} ${path.exact} ${path.digest}`)
+      .join()
     const how = [order, cut, pathKeys(of), lock, byIndex, total]
     const key = ['rows', entity.name, selectedKey, shapeOf(conditions), ...how].join('|')
     return this.#cached(key, () => this.#compileRows(shape))

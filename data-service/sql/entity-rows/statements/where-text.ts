@@ -110,7 +110,8 @@ export function numberWithin(by: readonly Column[], order: readonly SortKey[], c
 }
 
 function sortText(path: Path, context: TextContext): string {
-  return path.exact === true ? exactText(path, context) : keyText(path, context, 'order')
+  const text = path.exact === true ? exactText(path, context) : keyText(path, context, 'order')
+  return path.digest === true ? context.dialect.digest(text) : text
 }
 
 /** The characters of a text. */
