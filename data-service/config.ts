@@ -7,10 +7,13 @@ import { parseRateLimit, type RateLimit } from '../shared/rate-limit.js'
 import { type Environment, SettingsReader } from '../shared/settings.js'
 import { type GrpcSecurity, readGrpcSecurity } from '../shared/tls.js'
 import type { Application } from './application.js'
-import type { TokenConfig } from './auth/authentication.js'
+import type { OneTimeLinkSettings, TokenConfig } from './auth/authentication.js'
 import { isReservedClaim, type OwnerClaims, permissionsIn } from './auth/tokens/claims.js'
 import type { OutsideIssuerConfig } from './auth/tokens/outside-issuer.js'
+import { MANAGE_ACCOUNTS } from './auth/powers.js'
+import { isWebhook, oneTimeLink } from './entity/event.js'
 import type { OutboxSettings } from './outbox/dispatcher.js'
+import { type MailSettings, readMail } from './outbox/mail-delivery.js'
 import { readWebhooks, type WebhookTarget } from './outbox/webhook-settings.js'
 import type { OwnershipPolicy } from './plan/planning.js'
 import { type ConfiguredDatabase, sameUrl } from './sql/connect.js'
@@ -46,6 +49,9 @@ export interface DataServiceConfig {
   readonly accountLimit: RateLimit | undefined
   readonly ownership: OwnershipPolicy & { readonly claimType: string; readonly owners: OwnerClaims }
   readonly tokens: TokenConfig
+  /** undefined: nobody gets one. */
+  readonly oneTimeLinks: OneTimeLinkSettings | undefined
+  readonly mail: MailSettings | undefined
   readonly idempotency: { readonly retention: number; readonly required: boolean }
   readonly outbox: OutboxSettings & {
     readonly retention: number
@@ -105,6 +111,7 @@ export function readConfig(
       bypassRole: reader.optionalText('OWNER_BYPASS_ROLE')
     },
     tokens: readTokenConfig(reader, application),
+    ...readOneTimeLinks(reader, application),
     idempotency: {
       retention: reader.duration('IDEMPOTENCY_RETENTION', '24h'),
       required: reader.flag('IDEMPOTENCY_REQUIRED', false)
@@ -130,6 +137,10 @@ export function readConfig(
         `The claim ${claim} has another meaning, so it cannot name the owner \`${kind}\` of the config.`
       )
     }
+  }
+  const { bypassRole } = config.ownership
+  if (config.oneTimeLinks?.signUpRoles.some((role) => role.toLowerCase() === bypassRole?.toLowerCase())) {
+    reader.addProblem('SIGN_UP_ROLES must not name OWNER_BYPASS_ROLE, which sees the rows of everybody.')
   }
   if (config.ownNames.schema !== undefined && !engineOf(primary.url).hasSchemas) {
     reader.addProblem(
@@ -257,6 +268,51 @@ function readOpenId(
     reader.addProblem('OIDC_ISSUER must differ from JWT_ISSUER, whose tokens another key signs.')
   }
   return { ...client, newAccountRole }
+}
+
+/** Links need somebody who sends them: the handler of the application, or the settings of mail. */
+function readOneTimeLinks(
+  reader: SettingsReader,
+  { roles, outbox = [] }: Pick<Application, 'roles' | 'outbox'>
+): Pick<DataServiceConfig, 'oneTimeLinks' | 'mail'> {
+  const url = reader.parsed('ONE_TIME_LINK_URL', { fallback: '', parse: parseLinkUrl })
+  const signUpRoles = reader.parsed('SIGN_UP_ROLES', { fallback: '', parse: (text) => parseSignUpRoles(text, roles) })
+  const mail = readMail(reader)
+  const isHandled = outbox.some((one) => !isWebhook(one) && one.event.name === oneTimeLink.name)
+  if (url === '') {
+    const given = { SIGN_UP_ROLES: signUpRoles.length > 0, SMTP_URL: mail !== undefined }
+    for (const [name, isGiven] of Object.entries(given)) {
+      if (isGiven) reader.addProblem(`${name} is of use only with ONE_TIME_LINK_URL, the page that links lead to.`)
+    }
+    return { oneTimeLinks: undefined, mail: undefined }
+  }
+  if (mail === undefined && !isHandled) {
+    reader.addProblem('ONE_TIME_LINK_URL needs SMTP_URL, or a handler of `oneTimeLink` in `outbox` of the application.')
+  }
+  if (mail !== undefined && isHandled) {
+    reader.addProblem('SMTP_URL and a handler of `oneTimeLink` in `outbox` of the application would both send links.')
+  }
+  return { oneTimeLinks: { url, signUpRoles }, mail }
+}
+
+/** Whoever reads a link on its way can use it. The secret is its fragment. */
+function parseLinkUrl(text: string): string | Error {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  const isPage = url !== undefined && isSecureUrl(url) && url.username === '' && !text.includes('#')
+  return text === '' || isPage
+    ? text
+    : new Error('must be an https: URL (http: for this machine alone) without user name and fragment')
+}
+
+/** Anybody signs up, so the roles must not be those of somebody who gives roles. */
+function parseSignUpRoles(text: string, roles: Application['roles']): readonly string[] | Error {
+  const names = text.trim() === '' ? [] : text.split(',').map((name) => name.trim().toLowerCase())
+  const found = Object.keys(roles).filter((role) => names.includes(role.toLowerCase()))
+  if (found.length < new Set(names).size) {
+    return new Error(`must be roles of the application (${Object.keys(roles).join(', ')}), with commas between`)
+  }
+  const manager = found.find((role) => roles[role]?.includes(MANAGE_ACCOUNTS))
+  return manager === undefined ? found : new Error(`must not name ${manager}, whose holders manage accounts`)
 }
 
 /** `127.0.0.1:50051`, `[::1]:0`, `localhost:50051`. */

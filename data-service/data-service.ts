@@ -25,9 +25,11 @@ import { locateDatabase } from './sql/engines.js'
 import { logStatements, traceStatements } from './observe/call-scope.js'
 import { statementLog } from './observe/statement-log.js'
 import { DataServiceMetrics, type DataServiceSources } from './observe/data-service-metrics.js'
+import { mailHandler } from './outbox/mail-delivery.js'
 import { Outbox, storedTypes } from './outbox/outbox.js'
 import { makeCatalogue } from './plan/model/catalogue.js'
 import { type Expiring, purgeExpired } from './purge-expired.js'
+import { withLinkSecrets } from './auth/one-time-links.js'
 import { accountCalls } from './operations/calls/account-calls.js'
 import { ACCOUNTS_SEGMENT, operationsOf } from './operations/calls/account-operations.js'
 import { describeCatalogue } from './operations/describe/describe.js'
@@ -135,6 +137,8 @@ async function openAndListen(how: Starting): Promise<string> {
     maxExportRows,
     auditTrail: stores.auditTrail
   }
+  const { mail } = settings
+  const targets = [...(application.outbox ?? []), ...(mail === undefined ? [] : [await mailHandler(mail)])]
   const operations = operationsOf(application, () => {
     log.warn(`the application has /${ACCOUNTS_SEGMENT} itself: accounts are managed by commands alone`)
   })
@@ -147,10 +151,10 @@ async function openAndListen(how: Starting): Promise<string> {
     now,
     randomBytes: pooledBytes(randomBytes),
     newGuid: randomUUID,
-    storedTypes: storedTypes(application.outbox ?? [], settings.outbox.webhooks)
+    storedTypes: storedTypes(targets, settings.outbox.webhooks)
   }
   const exports = exportSemaphore()
-  const outbox = new Outbox(application.outbox ?? [], {
+  const outbox = new Outbox(withLinkSecrets(targets, authDeps), {
     store: stores.outbox,
     writeDeps,
     settings: settings.outbox,
@@ -355,6 +359,7 @@ function expiringIn({ write, auth, outbox }: OpenStores, config: DataServiceConf
   return [
     { what: 'idempotency keys', purge: (now, limit) => write.purgeKeys(now, limit) },
     { what: 'log-in attempts', purge: (now, limit) => auth.purgeAttempts(now, limit) },
+    { what: 'one-time links', purge: (now, limit) => auth.purgeOneTimeLinks(now, limit) },
     { what: 'sessions', purge: (now, limit) => auth.purgeSessions(now, limit) },
     { what: 'used refresh tokens', purge: (now, limit) => auth.purgeUsedTokens(now, limit) },
     {

@@ -110,7 +110,7 @@ export async function openStores(
   const writing = { facts, tables, transactions, random, randomBytes: rowVersions, onEmitted, statementUse, models }
   const write = opened.add(createWriteStore(primary, entities, writing), close)
   const outbox = opened.add(createOutboxStore(readable.primary, { tables, transactions, random }), close)
-  const auth = opened.add(openAuthStore(primary, { tables, transactions, random }), close)
+  const auth = opened.add(openAuthStore(primary, { tables, transactions, random, onEmitted }), close)
   const { log, stopping, lookEvery: every } = how
   const onFacts = (): void => statementUse.forget()
   const watching = fit.watch({ database: primary, entities, isolatable, facts, onFacts, log, stopping, every })

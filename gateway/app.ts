@@ -56,6 +56,7 @@ import { AntiforgeryCheck, antiforgeryRoute, AntiforgeryTokens } from './session
 import { authRoutes, keySetRoute } from './session/auth-routes.js'
 import { HtmlRefresh } from './session/html-refresh.js'
 import { loadOpenIdClient, OpenIdProvider } from './session/openid-provider.js'
+import { oneTimeLinkPage } from './session/one-time-link-page.js'
 import { callbackPageRoute, signInRoutes } from './session/outside-sign-in.js'
 import { ownSiteOnly, sessionTools } from './session/session-tools.js'
 
@@ -243,6 +244,8 @@ export async function buildGateway(deps: GatewayDeps): Promise<FastifyInstance> 
           await authScope.register(signInRoutes, { provider, tools: sessions, address, cookieSecure })
         }
       })
+      // `GET /auth/one-time-link`: the page that shows a mail leads to it.
+      await routes.register(oneTimeLinkPage)
       // `GET /auth/callback`: the site of the OpenID provider leads to it.
       if (config.openId !== undefined) await routes.register(callbackPageRoute, { address, log })
       // `/{resource}`: the entities.

@@ -42,6 +42,14 @@ interface OutsideProvider {
   readonly newAccountRole: string | undefined
 }
 
+/** The settings of one-time links. */
+export interface OneTimeLinkSettings {
+  /** The page that a link leads to. The secret is its fragment, which browsers send to no server. */
+  readonly url: string
+  /** Of accounts that people make themselves; none: nobody signs up. */
+  readonly signUpRoles: readonly string[]
+}
+
 /** What the rpcs of AuthService need. Durations in milliseconds. */
 export interface AuthDeps {
   readonly store: AuthStore
@@ -54,12 +62,16 @@ export interface AuthDeps {
   readonly issuers: readonly PublishedIssuer[]
   /** Who signs in with the OpenID provider of OIDC_ISSUER; undefined if none is set. */
   readonly outsideSignIn: OutsideProvider | undefined
+  /** undefined: no links are made and none is taken. */
+  readonly oneTimeLinks: OneTimeLinkSettings | undefined
   /** Whether sample accounts may log in. */
   readonly sampleData: boolean
   readonly refreshTtl: number
   readonly refreshGrace: number
   readonly now: () => number
   readonly randomBytes: (size: number) => Buffer
+  /** Makes a Guid. */
+  readonly newId: () => string
 }
 
 /** Tells who calls, and opens sessions, as the settings ask for it. */
@@ -76,6 +88,7 @@ export async function openAuthentication(
     readonly dataDir: string
     readonly ownership: { readonly claimType: string; readonly owners: OwnerClaims }
     readonly sampleData: boolean
+    readonly oneTimeLinks: OneTimeLinkSettings | undefined
   },
   how: {
     readonly permissionsOf: PermissionsOf
@@ -87,7 +100,7 @@ export async function openAuthentication(
     readonly stopping: AbortSignal
   }
 ): Promise<Authentication> {
-  const { tokens, dataDir, ownership, sampleData } = config
+  const { tokens, dataDir, ownership, sampleData, oneTimeLinks } = config
   const { permissionsOf, sampleAccounts, log, now, stopping } = how
   const keySet = await watchKeys({ file: tokens.privateKeyFile, dataDir }, { log, stopping })
   const ownerClaimType = ownership.claimType
@@ -117,11 +130,13 @@ export async function openAuthentication(
         accessToken: (account, sid) => signAccessToken(account, sid, { ...tokenOptions, key: keySet().signing }),
         issuers,
         outsideSignIn,
+        oneTimeLinks,
         sampleData,
         refreshTtl: tokens.refreshTtl,
         refreshGrace: tokens.refreshGrace,
         now,
-        randomBytes
+        randomBytes,
+        newId: randomUUID
       }
     }
   }

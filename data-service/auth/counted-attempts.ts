@@ -11,13 +11,15 @@ import { trail, type TrailSubject } from './trail.js'
 /** An attempt to prove who one is. */
 interface CountedAttempt {
   /** The name of the attempt in the trail. */
-  readonly event: 'login' | 'password' | 'sign-in' | 'token'
+  readonly event: 'login' | 'password' | 'sign-in' | 'token' | 'link-request' | 'link'
   /** Failures are counted under it, together with the address, and under the address alone: 32 bytes. */
   readonly key: Buffer
   /** For the trail; undefined for nobody that is known. */
   readonly account: TrailSubject | undefined
   /** As addressOfAttempt answers it. */
   readonly clientAddress: string
+  /** Whether successes count as failures do, and apart from those of other attempts: for what costs somebody else. */
+  readonly countsAlways?: true | undefined
 }
 
 /** Runs work in a transaction in which the attempt counts as succeeded. */
@@ -52,9 +54,9 @@ export class CountedAttempts {
     { signal, log }: Pick<CallContext, 'signal' | 'log'>,
     judge: (succeed: Succeed) => Promise<Result>
   ): Promise<Result> {
-    const { event, account, clientAddress } = attempt
+    const { event, account, clientAddress, countsAlways } = attempt
     const address = throttledAddress(clientAddress)
-    const keys = attemptKeys(attempt.key, address)
+    const keys = attemptKeys(attempt.key, countsAlways ? `${event} ${address}` : address)
     const entry = { event, account, clientAddress } as const
     // True if the throttle has counted the attempt or may have. Then a log line is written, whatever the outcome.
     let counted = false
@@ -65,7 +67,7 @@ export class CountedAttempts {
         try {
           counted = true
           const admitted = await this.#throttle.admit(keys, signal)
-          if (admitted !== undefined) return await this.#settle(admitted, signal, judge)
+          if (admitted !== undefined) return await this.#settle({ ...admitted, countsAlways }, signal, judge)
           counted = false
         } finally {
           leave()
@@ -86,7 +88,7 @@ export class CountedAttempts {
 
   /** Records the outcome of an admitted attempt in every case, errors included. */
   async #settle<Result>(
-    admitted: Attempt,
+    admitted: Attempt & Pick<CountedAttempt, 'countsAlways'>,
     signal: AbortSignal,
     judge: (succeed: Succeed) => Promise<Result>
   ): Promise<Result> {
@@ -94,7 +96,8 @@ export class CountedAttempts {
     try {
       return await judge((work) =>
         store.transaction(signal, async (unit) => {
-          await this.#throttle.succeeded(unit, admitted)
+          if (admitted.countsAlways) await this.#throttle.failed(unit, admitted)
+          else await this.#throttle.succeeded(unit, admitted)
           return await work(unit)
         })
       )

@@ -169,7 +169,7 @@ function reachedLimit({ failed, pending }: LoginAttempts, limit: number, now: nu
 
 /** The same error whether or not there is such an account. */
 function tooMany({ mayPass, retryAfter }: ReachedLimit): DomainError {
-  return new DomainError('quota-exceeded', 'Too many failed log-ins. Try again later.', {
+  return new DomainError('quota-exceeded', 'Too many attempts. Try again later.', {
     retryAfter: mayPass ? 1 : retryAfter,
     cause: new Error('too many log-ins failed of late')
   })

@@ -160,7 +160,7 @@ async function createAccount(unit: AuthUnit, identity: VerifiedIdentity, deps: A
 const INVISIBLE_CHARACTERS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Surrogate}]/gu
 
 /** The name as an account stores it; empty if nothing of it can be seen. A pair that is cut through is left out. */
-function storableName(name: string): string {
+export function storableName(name: string): string {
   return name.slice(0, MAX_NAME).replace(INVISIBLE_CHARACTERS, ' ').trim()
 }
 

@@ -13,7 +13,17 @@ export interface TrailSubject {
 
 /** A security event of a session, or a rejected write. Each becomes one log line (docs/trail.md). */
 interface TrailEntry {
-  readonly event: 'login' | 'logout' | 'logout-everywhere' | 'password' | 'refresh' | 'sign-in' | 'token' | 'ownership'
+  readonly event:
+    | 'login'
+    | 'logout'
+    | 'logout-everywhere'
+    | 'password'
+    | 'link-request'
+    | 'link'
+    | 'refresh'
+    | 'sign-in'
+    | 'token'
+    | 'ownership'
   /** `success`, `replaced` by a new login, an account `created`, or why it failed. */
   readonly outcome:
     | 'success'
@@ -54,6 +64,8 @@ const MESSAGES: Readonly<Record<TrailEntry['event'], string>> = {
   logout: 'log-out',
   'logout-everywhere': 'log-out everywhere',
   password: 'password change',
+  'link-request': 'request for a one-time link',
+  link: 'one-time link',
   refresh: 'refresh',
   'sign-in': 'outside sign-in',
   token: 'machine token',

@@ -25,6 +25,39 @@ export function defineEvent<P extends JsonObject>(name: string): EventType<P> {
   return { name }
 }
 
+/** An event of the outbox as a write emits it. */
+export interface EmittedEvent {
+  /** A Guid, for its handler. */
+  readonly id: string
+  readonly type: string
+  readonly resource: string
+  readonly rowId: string
+  /** JSON. */
+  readonly payload: string
+  /** `2026-01-31T08:00:00.000Z`. */
+  readonly occurredAt: string
+  readonly requestId: string
+}
+
+/**
+ * A link by which a person chooses the password of an account, once. The service emits it itself, where ONE_TIME_LINK_URL is
+ * set: an application has a handler for it, or the setting SMTP_URL sends it as an e-mail (docs/one-time-links.md).
+ */
+export const oneTimeLink = defineEvent<{
+  readonly purpose: LinkPurpose
+  /** Of the account, or of the one that is to be made. */
+  readonly email: string
+  /** It holds the secret, which is stored nowhere: a handler sends it to the person and keeps it out of logs. */
+  readonly url: string
+  readonly expiresAt: string
+}>('one-time-link')
+
+/**
+ * Why somebody gets a link: an account was made for them, they have forgotten their password, they sign up, or they sign up
+ * although they have an account.
+ */
+export type LinkPurpose = 'invitation' | 'forgotten-password' | 'sign-up' | 'account-exists'
+
 /** An event as its handler gets it. The same event may come again: delivery is at least once. */
 export interface OutboxEvent<P extends JsonObject = JsonObject> {
   /** The same for every delivery of the event: what a handler that must act once keeps. */

@@ -29,6 +29,8 @@ export {
   defineEvent,
   type EventHandler,
   type EventType,
+  type LinkPurpose,
+  oneTimeLink,
   onEvent,
   type OutboxEvent,
   type OutboxTarget,

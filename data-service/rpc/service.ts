@@ -24,6 +24,7 @@ import { loadMessages, loadProto } from '../../shared/transport/wire.js'
 import { type AuthDeps, keys } from '../auth/authentication.js'
 import { CountedAttempts } from '../auth/counted-attempts.js'
 import { login } from '../auth/login.js'
+import { requestOneTimeLink, useOneTimeLink } from '../auth/one-time-links.js'
 import { changePassword } from '../auth/password-change.js'
 import { PasswordCheck } from '../auth/password-check.js'
 import { machineToken } from '../auth/machine-token.js'
@@ -457,6 +458,8 @@ function authHandlers(authDeps: AuthDeps, interceptors: Interceptors): UnaryHand
     Revoke: unary('Revoke', revoke(authDeps)),
     RevokeAll: unary('RevokeAll', revokeAll(authDeps)),
     ChangePassword: unary('ChangePassword', changePassword(authDeps, passwords)),
+    RequestOneTimeLink: unary('RequestOneTimeLink', requestOneTimeLink(authDeps, attempts)),
+    UseOneTimeLink: unary('UseOneTimeLink', useOneTimeLink(authDeps, attempts)),
     Token: unary('Token', countedLogins(machineToken(authDeps, attempts), 'machine', metrics)),
     Keys: unary('Keys', keys(authDeps.issuers))
   }

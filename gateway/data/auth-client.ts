@@ -49,6 +49,22 @@ export interface PasswordChange {
   readonly clientAddress: string
 }
 
+export interface LinkRequest {
+  readonly reason: 'LINK_REASON_FORGOTTEN_PASSWORD' | 'LINK_REASON_SIGN_UP'
+  readonly email: string
+  /** IP address of the client, for throttling. */
+  readonly clientAddress: string
+}
+
+export interface LinkUse {
+  readonly token: string
+  readonly newPassword: string
+  /** Of a new account; empty for the one that it gets by itself. */
+  readonly name: string
+  /** IP address of the client, for throttling. */
+  readonly clientAddress: string
+}
+
 /** A sign-in at an outside OpenID provider. */
 export interface OutsideSignIn extends Pick<Credentials, 'clientAddress' | 'replacedRefreshTokens'> {
   readonly idToken: string
@@ -76,6 +92,10 @@ export interface AuthClient {
    * `auth.invalid-credentials` for another current password, `body.invalid`, and `quota-exceeded`.
    */
   changePassword(call: LoginCall, change: PasswordChange): Promise<Session>
+  /** Throws `body.invalid`, `quota-exceeded`, and `route.not-found` where the data service makes no such links. */
+  requestOneTimeLink(call: LoginCall, request: LinkRequest): Promise<void>
+  /** Throws the same, and `auth.invalid-credentials` for a link that is over. */
+  useOneTimeLink(call: LoginCall, use: LinkUse): Promise<void>
   /** An access token for a machine account. Throws `auth.invalid-credentials`, `body.invalid` and `quota-exceeded`. */
   machineToken(call: LoginCall, credentials: MachineCredentials): Promise<MachineToken>
   /**
@@ -123,6 +143,16 @@ export class GrpcAuthClient implements AuthClient {
   async changePassword(call: LoginCall, request: PasswordChange): Promise<Session> {
     const context = { ...call, authorization: undefined }
     return answeredSession(await writeUnary(this.#pool, { rpc: service.ChangePassword, call: context, request }))
+  }
+
+  async requestOneTimeLink(call: LoginCall, request: LinkRequest): Promise<void> {
+    const context = { ...call, authorization: undefined }
+    await writeUnary(this.#pool, { rpc: service.RequestOneTimeLink, call: context, request })
+  }
+
+  async useOneTimeLink(call: LoginCall, request: LinkUse): Promise<void> {
+    const context = { ...call, authorization: undefined }
+    await writeUnary(this.#pool, { rpc: service.UseOneTimeLink, call: context, request })
   }
 
   async machineToken(call: LoginCall, request: MachineCredentials): Promise<MachineToken> {

@@ -32,7 +32,7 @@ say what each means.</p>
 <p>A resource with public reads needs no token to be read. Everything else takes
 ${code('Authorization: Bearer <access token>')}. ${code('POST /auth/login')} opens a session and answers an access token, and
 ${code('POST /auth/session/token')} a fresh one. An account is made by whoever runs the service, with
-${code('uniform-rest account add <email>')}; ${code('POST /auth/password')} changes its password.</p>
+${code('uniform-rest account add <email>')}, or where it is set up with ${code('POST /auth/sign-up')}; ${code('POST /auth/password')} changes its password.</p>
 ${isRendered ? RENDERED : ''}
 ${isPublic ? '' : ofCaller(base)}
 ${table([

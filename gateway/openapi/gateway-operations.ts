@@ -98,7 +98,7 @@ interface DescribedOperation {
     readonly example?: ComponentRef
     readonly mediaType?: typeof FORM_TYPE
   }
-  readonly status: 200 | 204 | 303 | 308
+  readonly status: 200 | 202 | 204 | 303 | 308
   /** Whether `If-None-Match` may be answered 304. */
   readonly mayBeUnchanged?: true
   readonly answer: string
@@ -322,6 +322,66 @@ function sessionOperations(components: Components): GatewayOperation[] {
         'auth.invalid-credentials',
         'quota-exceeded'
       ]
+    }),
+    ...(['forgotten-password', 'sign-up'] as const).map((name) =>
+      operation(components, {
+        ...session,
+        path: `/auth/${name}`,
+        id: name === 'sign-up' ? 'sign up' : 'forgotten password',
+        summary: name === 'sign-up' ? 'A link to make an account' : 'A link to choose another password',
+        description:
+          'It goes to the address by e-mail, where one is sent at all: the answer is the same for every address. 404 where the service sends none.',
+        security: NO_CREDENTIAL,
+        body: {
+          schema: components.refer('schemas', 'LinkRequest', () => requiredObject({ email: TEXT })),
+          required: true,
+          example: sharedExample(components, 'LinkRequest', { email: 'ada@example.com' })
+        },
+        status: 202,
+        answer: 'The request is accepted.',
+        codes: [...SAME_SITE, ...JSON_BODY, 'body.invalid', 'route.not-found', 'quota-exceeded']
+      })
+    ),
+    operation(components, {
+      ...session,
+      path: '/auth/one-time-link',
+      id: 'use one-time link',
+      summary: 'A password by a one-time link',
+      description: 'All sessions of the account end, and all of its links. It opens no session.',
+      security: NO_CREDENTIAL,
+      body: {
+        schema: components.refer('schemas', 'LinkUse', () => ({
+          ...requiredObject({ token: TEXT, newPassword: TEXT }),
+          properties: { token: TEXT, newPassword: TEXT, name: TEXT }
+        })),
+        required: true,
+        example: sharedExample(components, 'LinkUse', {
+          token: 'l2Hq0M3x5m9d1c7uW8bTz4sKf6pYgRnEaVjXoQiB2kU',
+          newPassword: 'staple battery horse correct'
+        })
+      },
+      status: 204,
+      answer: 'The password is chosen.',
+      codes: [
+        ...SAME_SITE,
+        ...JSON_BODY,
+        'body.invalid',
+        'auth.invalid-credentials',
+        'route.not-found',
+        'quota-exceeded'
+      ]
+    }),
+    operation(components, {
+      tag: 'sessions',
+      path: '/auth/one-time-link',
+      id: 'one-time link page',
+      summary: 'Where a one-time link may lead to',
+      description: 'A page that posts the secret of the link and a password to the same path. It reads no cookie.',
+      security: NO_CREDENTIAL,
+      status: 200,
+      answer: 'The page.',
+      content: { 'text/html': { schema: TEXT } },
+      codes: []
     }),
     operation(components, {
       tag: 'sessions',

@@ -31,6 +31,7 @@ export const authRoutes = fp<{ tools: SessionTools }>(
     sessionCookieRoutes(app, tools)
     sessionTokenRoute(app, tools)
     passwordRoute(app, tools)
+    oneTimeLinkRoutes(app, tools)
     machineTokenRoute(app, tools)
   },
   {
@@ -49,7 +50,7 @@ function loginRoute(app: FastifyInstance, { auth, cookies }: SessionTools): void
     const session = await auth.login(
       { ...authCall(request), signal: abortOnDisconnect(reply).signal },
       {
-        ...readCredentials(bodyOf(request)),
+        ...readTexts(bodyOf(request), ['email', 'password']),
         clientAddress: clientAddress(request),
         replacedRefreshTokens: sentRefreshTokens(request.headers.cookie)
       }
@@ -59,20 +60,23 @@ function loginRoute(app: FastifyInstance, { auth, cookies }: SessionTools): void
   })
 }
 
-/** Reads the two strings. The data service checks them further. */
-function readCredentials(body: Buffer): { readonly email: string; readonly password: string } {
-  const { email, password } = jsonMembers(body)
-  if (typeof email === 'string' && typeof password === 'string') return { email, password }
-  throw notStrings({ email, password })
-}
-
-/** `body.invalid` with a violation for each member that is no string. */
-function notStrings(members: Readonly<Record<string, unknown>>): DomainError {
-  const [first, ...others]: Violation[] = Object.entries(members)
+/**
+ * The strings of a body; an optional one that is absent is empty. Throws what jsonMembers throws, and `body.invalid` with a
+ * violation for each member that is no string. The data service checks them further.
+ */
+function readTexts<Name extends string>(
+  body: Buffer,
+  required: readonly Name[],
+  optional: readonly Name[] = []
+): Readonly<Record<Name, string>> {
+  const members = jsonMembers(body)
+  const of = (name: Name): unknown => members[name] ?? (optional.includes(name) ? '' : undefined)
+  const texts = new Map<string, unknown>([...required, ...optional].map((name) => [name, of(name)]))
+  const [first, ...others]: Violation[] = [...texts]
     .filter(([, value]) => typeof value !== 'string')
     .map(([name]) => bodyViolation(`/${name}`, `/${name} must be there, as a string.`))
-  if (first === undefined) throw new TypeError('One of the members is no string')
-  return rejection([first, ...others])
+  if (first !== undefined) throw rejection([first, ...others])
+  return Object.fromEntries(texts) as Record<Name, string> // each of them was looked at
 }
 
 /**
@@ -183,7 +187,7 @@ function passwordRoute(app: FastifyInstance, { auth, cookies }: SessionTools): v
   const url = '/auth/password'
   answerOtherMethods(app, { url, routed: ['POST'] })
   app.post(url, { preParsing: requireJsonMediaType }, async (request, reply) => {
-    const passwords = readPasswords(bodyOf(request))
+    const passwords = readTexts(bodyOf(request), ['currentPassword', 'newPassword'])
     const { refresh } = sentCookies(request.headers.cookie)
     if (refresh === undefined) throw noSession()
     const call = { ...authCall(request), signal: abortOnDisconnect(reply).signal }
@@ -198,11 +202,34 @@ function passwordRoute(app: FastifyInstance, { auth, cookies }: SessionTools): v
   })
 }
 
-/** Reads the two strings. The data service checks them further. */
-function readPasswords(body: Buffer): { readonly currentPassword: string; readonly newPassword: string } {
-  const { currentPassword, newPassword } = jsonMembers(body)
-  if (typeof currentPassword === 'string' && typeof newPassword === 'string') return { currentPassword, newPassword }
-  throw notStrings({ currentPassword, newPassword })
+/**
+ * `POST /auth/forgotten-password` and `POST /auth/sign-up` ask for a one-time link by e-mail; the answer is the same for every
+ * address. `POST /auth/one-time-link` uses one up. None of them opens a session.
+ */
+function oneTimeLinkRoutes(app: FastifyInstance, { auth }: SessionTools): void {
+  const reasons = {
+    '/auth/forgotten-password': 'LINK_REASON_FORGOTTEN_PASSWORD',
+    '/auth/sign-up': 'LINK_REASON_SIGN_UP'
+  } as const
+  const callOf = (request: FastifyRequest, reply: FastifyReply) => ({
+    ...authCall(request),
+    signal: abortOnDisconnect(reply).signal
+  })
+  for (const [url, reason] of Object.entries(reasons)) {
+    answerOtherMethods(app, { url, routed: ['POST'] })
+    app.post(url, { preParsing: requireJsonMediaType }, async (request, reply) => {
+      const { email } = readTexts(bodyOf(request), ['email'])
+      await auth.requestOneTimeLink(callOf(request, reply), { reason, email, clientAddress: clientAddress(request) })
+      return reply.code(202).send()
+    })
+  }
+  const url = '/auth/one-time-link'
+  answerOtherMethods(app, { url, routed: ['GET', 'HEAD', 'POST'] })
+  app.post(url, { preParsing: requireJsonMediaType }, async (request, reply) => {
+    const use = readTexts(bodyOf(request), ['token', 'newPassword'], ['name'])
+    await auth.useOneTimeLink(callOf(request, reply), { ...use, clientAddress: clientAddress(request) })
+    return reply.code(204).send()
+  })
 }
 
 /** `GET /.well-known/jwks.json`: the public keys of the service's own access tokens (RFC 7517). */

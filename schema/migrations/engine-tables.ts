@@ -130,6 +130,12 @@ const widenOutboxRowIds = engineTables('055-outbox-row-ids')
 const findEventsByType = engineTables('062-outbox-by-type')
 
 /**
+ * The links by which people choose passwords, as the SHA-256 of their secrets. They belong to an address, since some are of
+ * accounts that are still to be made. Links are purged by `expires_at`, epoch milliseconds.
+ */
+const createOneTimeLinks = engineTables('063-one-time-links')
+
+/**
  * The migrations of the engine's own tables, in order, with the names that these have in a database. They run before those
  * of the application, whose names differ. Never change a name: databases record their migrations by it.
  */
@@ -151,6 +157,7 @@ export function engineMigrations({ prefix }: OwnNames): readonly Migration[] {
     dropDescending(audit),
     createMachineSecrets,
     addAuditChanges(audit),
-    findEventsByType
+    findEventsByType,
+    createOneTimeLinks
   ]
 }

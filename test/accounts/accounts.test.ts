@@ -1,12 +1,23 @@
+import { type ChildProcessByStdio, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { setTimeout as pause } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import { expect } from 'chai'
 import { expectProblem } from '../api/expect-problem.js'
 import { type Answer, call, type CallOptions, json } from '../api/http-call.js'
+import { AuthCaller } from '../api/auth/auth-caller.js'
 import { createClient, isProblem } from '../../clients/typescript/src/client.js'
 import { operationsOf } from '../../data-service/operations/calls/account-operations.js'
 import { runCommand } from '../harness/command.js'
 import { eachDatabase } from '../harness/database.js'
-import { outputRoot } from '../harness/package-root.js'
+import { accepts } from '../harness/local-server.js'
+import { outputRoot, packageRoot } from '../harness/package-root.js'
+import { examplesOf } from '../readme/readme-examples.js'
+import { freePort } from '../runner/free-port.js'
 import { VARIANTS } from '../harness/variant.js'
 import { openTestDatabase, type TestDatabase } from '../oracle/test-database.js'
 import { type FreshDatabase, freshDatabase } from '../stack/databases.js'
@@ -51,7 +62,7 @@ describe('the operations that manage accounts', () => {
   }
 
   it('are there where a role may call them, and nothing of the application is in their place', () => {
-    expect(served({})).to.deep.equal([13, 0])
+    expect(served({})).to.deep.equal([14, 0])
     expect(served({ roles: { Clerk: ['notes:read'] } })).to.deep.equal([0, 0])
     const [notes] = app.entities
     expect(served({ entities: notes === undefined ? [] : [{ ...notes, name: 'accounts' }] })).to.deep.equal([0, 1])
@@ -87,10 +98,11 @@ eachDatabase(
 eachDatabase(
   (kind) => {
     describe(`the management of accounts on ${kind}`, function () {
-      this.timeout(180_000)
+      this.timeout(60_000)
       let database: FreshDatabase
       let stack: Stack
       let sql: TestDatabase
+      let mails: MailServer
       const env = (): Readonly<Record<string, string>> => ({ DATABASE_URL: database.url })
       const command = async (line: string, ...args: string[]): Promise<void> => {
         const { code, stderr } = await runCommand(['account', ...args, '--app', APP], { env: env(), line })
@@ -99,13 +111,17 @@ eachDatabase(
 
       before(async () => {
         database = await freshDatabase(kind)
-        stack = await startStack({ app: APP, database })
+        mails = await MailServer.start()
+        // A proxy says which client it calls for.
+        const settings = { ...mails.settings, SIGN_UP_ROLES: 'Guest', TRUSTED_PROXIES: '127.0.0.1' }
+        stack = await startStack({ app: APP, database, env: settings })
         sql = await openTestDatabase(database.url)
         await command('', 'add', 'admin@example.com', '--no-password', '--role', 'Admin')
         const rights = ['--role', 'Keeper', '--role', 'Clerk', '--owner', '5', '--claim', 'department=north']
         await command(PASSWORD, 'add', 'keeper@example.com', ...rights)
       })
       after(async () => {
+        await mails.stop()
         await sql.close()
         await stack.stop()
         await database.dispose()
@@ -358,6 +374,87 @@ eachDatabase(
         expect(JSON.stringify([kept.map(({ answer }) => String(answer)), entries])).to.not.include('ur_machine_')
       })
 
+      it('invites people, who choose their password by a link that is in their mail alone', async () => {
+        const { id, email } = await add()
+        const seen = { ...(await sql.run('SELECT COUNT(*) AS n FROM ur_outbox'))[0] }
+        const key = { 'idempotency-key': `invitation-${kind}` }
+        problem(await send('clerk', `POST /accounts/${id}/invitation`, {}), 403, 'capability.denied')
+        const boss = await idOf('admin@example.com')
+        problem(await send('keeper', `POST /accounts/${boss}/invitation`, {}), 403, 'capability.denied')
+        const tried = await send('keeper', `POST /accounts/${id}/invitation`, {}, { prefer: 'tx=rollback' })
+        expect([tried.status, (await sql.run('SELECT COUNT(*) AS n FROM ur_outbox'))[0]]).to.deep.equal([200, seen])
+        const invited = await send('keeper', `POST /accounts/${id}/invitation`, {}, key)
+        expect(invited.status, invited.text).to.equal(200)
+        const again = await send('keeper', `POST /accounts/${id}/invitation`, {}, key)
+        expect([again.text, again.headers['idempotent-replayed']]).to.deep.equal([invited.text, 'true'])
+        const mail = await mails.to(email)
+        expect(mail)
+          .to.match(/^Subject: Choose the password of your account$/m)
+          .and.match(/^Auto-Submitted: auto-generated$/m)
+        const token = tokenIn(mail)
+        const use = (newPassword: string) => send(undefined, 'POST /auth/one-time-link', { token, newPassword })
+        problem(await use('password1'), 400, 'body.invalid')
+        // Two at once, and two after them.
+        const uses = [...(await Promise.all([use(PASSWORD), use(PASSWORD)])), await use(PASSWORD), await use(PASSWORD)]
+        expect(uses.map(({ status }) => status).toSorted((a, b) => a - b)).to.deep.equal([204, 401, 401, 401])
+        await login(email)
+        const entries = await sql.run(
+          `SELECT action FROM ur_audit_entries WHERE resource = 'service.accounts' AND row_id = '${id}' ORDER BY id`
+        )
+        expect(entries.map(({ action }) => action)).to.deep.equal(['add-account', 'invite-account'])
+        told(await change('admin', id, 'disable'))
+        problem(await send('admin', `POST /accounts/${id}/invitation`, {}), 422, 'state.invalid')
+        const stored = JSON.stringify([await sql.run('SELECT payload, last_error FROM ur_outbox'), stack.logs()])
+        expect(stored).to.not.include(token).and.not.include('#token')
+      })
+
+      it('answers alike whether or not there is an account, and lets nobody go on asking', async () => {
+        const { email } = await add()
+        const ask = (path: string, body: object, headers = {}) => send(undefined, `POST /auth/${path}`, body, headers)
+        const answers = [
+          await ask('forgotten-password', { email }),
+          await ask('forgotten-password', { email: 'nobody@example.com' }),
+          await ask('sign-up', { email }),
+          await ask('sign-up', { email: 'new@example.com' })
+        ]
+        const shown = answers.map(({ status, text, headers }) => [status, text, Object.keys(headers).toSorted()])
+        for (const one of shown) expect(one).to.deep.equal([202, '', shown[0]?.[2]])
+        const host = { host: 'evil.example', 'x-forwarded-host': 'evil.example' }
+        expect((await ask('forgotten-password', { email }, host)).status).to.equal(202)
+        for (const subject of ['Choose another password', 'You have an account already', 'Choose another password']) {
+          const mail = await mails.to(email)
+          expect(mail).to.include(`Subject: ${subject}\n`).and.include(mails.settings['ONE_TIME_LINK_URL'])
+        }
+        expect(await mails.to('new@example.com')).to.include('Subject: Confirm your address\n')
+        for (const body of [{ email: 'x' }, { email: 'a@b.example\r\nBcc: c@d.example' }, { email: 7 }, {}]) {
+          problem(await ask('forgotten-password', body), 400, 'body.invalid')
+        }
+        problem(await ask('sign-up', { email }, { 'sec-fetch-site': 'cross-site' }), 403, 'request.cross-site')
+        const from = { 'x-forwarded-for': '192.0.2.7' }
+        const statuses: number[] = []
+        for (let asked = 0; asked < 11; asked += 1) statuses.push((await ask('sign-up', { email }, from)).status)
+        expect(statuses).to.deep.equal([...Array<number>(10).fill(202), 429])
+        const pending = "SELECT COUNT(*) AS n FROM ur_outbox WHERE due_at IS NOT NULL AND type = 'one-time-link'"
+        while (Number((await sql.run(pending))[0]?.['n']) > 0) await pause(20)
+        // Five links in all, three of which were sent before.
+        expect([mails.waiting(email), mails.waiting('nobody@example.com')]).to.deep.equal([2, 0])
+      })
+
+      it('lets people sign up by the commands of docs/one-time-links.md', async () => {
+        const [, ask, use, ...others] = examplesOf('docs/one-time-links.md')
+        expect(others).to.deep.equal([])
+        const run = async (command = '', more: Readonly<Record<string, string>> = {}): Promise<string> => {
+          const { PATH } = process.env
+          const script = command.replaceAll('http://127.0.0.1:3000', stack.url)
+          return (await promisify(execFile)('bash', ['-c', script], { env: { PATH, ...more } })).stdout
+        }
+        expect((await run(ask?.command)).trimEnd()).to.equal(ask?.output)
+        const TOKEN = tokenIn(await mails.to('grace@example.com'))
+        expect((await run(use?.command, { TOKEN })).trimEnd()).to.equal(use?.output)
+        const grace = await read(await idOf('grace@example.com'))
+        expect(grace).to.deep.include({ name: 'Grace', roles: ['Guest'], owner: null, claims: {} })
+      })
+
       it('is what the typed client calls, with the version of what it was answered', async () => {
         const { id } = await add()
         const client = createClient<ClientTypes>({ baseUrl: stack.url, token: () => stack.token(TOKENS.admin) })
@@ -371,10 +468,18 @@ eachDatabase(
         )
         expect(status).to.equal(412)
         const { code, stdout } = await runCommand(['client-types', '--app', APP], { env: env() })
-        expect([code, stdout.match(/'[A-Z]+ \/accounts[^']*'/g)?.length]).to.deep.equal([0, 13])
+        expect([code, stdout.match(/'[A-Z]+ \/accounts[^']*'/g)?.length]).to.deep.equal([0, 14])
       })
 
       it('is the same over gRPC', async () => {
+        const asking = new AuthCaller(stack.dataAddress)
+        const reason = 'LINK_REASON_FORGOTTEN_PASSWORD'
+        expect(await asking.requestOneTimeLink({ reason, email: 'keeper@example.com' })).to.deep.equal({})
+        const token = tokenIn(await mails.to('keeper@example.com'))
+        const used = await asking.useOneTimeLink({ token, newPassword: PASSWORD })
+        const over = await asking.useOneTimeLink({ token, newPassword: PASSWORD })
+        expect([used, 'details' in over && over.details.reason]).to.deep.equal([{}, 'auth.invalid-credentials'])
+        asking.close()
         const { id, rowVersion } = await add()
         const rpc = new GrpcCaller(stack.dataAddress)
         const set = (more: object) =>
@@ -397,3 +502,67 @@ eachDatabase(
   },
   { never: VARIANTS }
 )
+
+/** The secret of the link in a mail. */
+function tokenIn(mail: string): string {
+  return /#token=([\w-]{43})$/m.exec(mail)?.[1] ?? expect.fail(mail)
+}
+
+/** The mail server of docs/one-time-links.md, with the settings of that page that lead to it. */
+class MailServer {
+  readonly settings: Readonly<Record<string, string>>
+  readonly #process: ChildProcessByStdio<null, Readable, null>
+  readonly #folder: string
+  #printed = ''
+
+  private constructor(settings: MailServer['settings'], folder: string, file: string) {
+    this.settings = settings
+    this.#folder = folder
+    this.#process = spawn(process.execPath, [file], { stdio: ['ignore', 'pipe', 'inherit'] })
+    this.#process.stdout.on('data', (chunk: Buffer) => (this.#printed += chunk.toString('utf8')))
+  }
+
+  static async start(): Promise<MailServer> {
+    const port = await freePort()
+    const page = readFileSync(join(packageRoot, 'docs/one-time-links.md'), 'utf8').replaceAll('2525', String(port))
+    const [, script = ''] = /^```js\n(.*?)^```$/ms.exec(page) ?? []
+    const folder = mkdtempSync(join(tmpdir(), 'mails-'))
+    const file = join(folder, 'mail.mjs')
+    writeFileSync(file, script)
+    const settings = Object.fromEntries(
+      Array.from(page.matchAll(/^export (\w+)=(.*)$/gm), ([, name = '', value = '']) => [name, value] as const)
+    )
+    const server = new MailServer(settings, folder, file)
+    while (!(await accepts(`127.0.0.1:${port}`))) await pause(20)
+    return server
+  }
+
+  /** The next mail to an address, whose recipient no other mail in the output has before it. */
+  async to(email: string): Promise<string> {
+    for (; this.#process.exitCode === null && this.#process.signalCode === null;) {
+      const mail = this.#mails(email)[0]
+      if (mail !== undefined) {
+        this.#printed = this.#printed.replace(mail, '')
+        return mail
+      }
+      await pause(20)
+    }
+    return expect.fail('the mail server has ended')
+  }
+
+  /** How many mails to an address nobody has looked at. */
+  waiting(email: string): number {
+    return this.#mails(email).length
+  }
+
+  #mails(email: string): string[] {
+    const mails = this.#printed.split(/^(?=Auto-Submitted: )/m)
+    return mails.filter((one) => one.includes(`\nTo: ${email}\n`) && one.endsWith('then.\n'))
+  }
+
+  async stop(): Promise<void> {
+    const ended = once(this.#process, 'exit')
+    if (this.#process.kill()) await ended
+    rmSync(this.#folder, { recursive: true })
+  }
+}

@@ -32,7 +32,7 @@ describe('the store with the tables of the engine in another database of the ser
   it('holds them all there, and none of them beside the rows', async () => {
     const own = (names: readonly string[]): string[] => names.filter((name) => name.startsWith('ur_'))
     expect(own(Object.keys(await dumpOf(store.url)))).to.deep.equal([])
-    expect(own(Object.keys(await dumpOf(engine.url)))).to.have.length(11)
+    expect(own(Object.keys(await dumpOf(engine.url)))).to.have.length(12)
   })
 
   it('writes rows, key and audit entry in one transaction, and serves the trail', async () => {

@@ -154,6 +154,39 @@ describe('settings of the data service', () => {
     expect(violations({ ...client, JWT_ISSUER: 'http://127.0.0.1:9/' })).to.match(/must differ from JWT_ISSUER/)
   })
 
+  it('have a page and somebody who sends for one-time links, and roles that give no power to who signs up', () => {
+    const sent = {
+      ONE_TIME_LINK_URL: 'https://shop.example.com/password',
+      SMTP_URL: 'smtps://user%40x:p%2Fw@mail.example.com',
+      SMTP_FROM: 'shop@example.com'
+    }
+    const { config, effective } = readConfig({ ...sent, SIGN_UP_ROLES: 'CUSTOMER, clerk' }, store)
+    expect([config.oneTimeLinks, config.mail]).to.deep.equal([
+      { url: sent.ONE_TIME_LINK_URL, signUpRoles: ['Clerk', 'Customer'] },
+      {
+        host: 'mail.example.com',
+        port: 465,
+        secure: true,
+        auth: { user: 'user@x', pass: 'p/w' },
+        from: 'shop@example.com'
+      }
+    ])
+    expect(effective).to.include('SMTP_URL=***').and.not.include('p%2Fw')
+    for (const [changed, said] of [
+      [{ ONE_TIME_LINK_URL: 'http://shop.example.com/' }, /ONE_TIME_LINK_URL must be an https: URL/],
+      [{ ONE_TIME_LINK_URL: '' }, /SMTP_URL is of use only with ONE_TIME_LINK_URL/],
+      [{ SMTP_URL: '', SMTP_FROM: '' }, /ONE_TIME_LINK_URL needs SMTP_URL, or a handler/],
+      [{ SMTP_URL: 'https://user:secret@mail.example.com' }, /SMTP_URL must be smtps:/],
+      [{ SMTP_FROM: 'a@b.example, c@d.example' }, /SMTP_FROM must be an e-mail address/],
+      [{ SIGN_UP_ROLES: 'nobody' }, /SIGN_UP_ROLES must be roles of the application/],
+      [{ SIGN_UP_ROLES: 'Admin', OWNER_BYPASS_ROLE: 'admin' }, /SIGN_UP_ROLES must not name OWNER_BYPASS_ROLE/]
+    ] as const) {
+      expect(violations({ ...sent, ...changed }))
+        .to.match(said)
+        .and.not.include('secret')
+    }
+  })
+
   it('want the type of access tokens where the provider of sign-ins makes ID tokens for the same audience', () => {
     const client = { OIDC_ISSUER: 'http://127.0.0.1:9/', OIDC_CLIENT_ID: 'us' }
     const same = {

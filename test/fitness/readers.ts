@@ -595,7 +595,7 @@ export const NO_READERS: Readonly<Record<string, string>> = {
     'ignoreTypeOfNothing jsonOrNothing authRoutes machineTokenRoute HtmlRefresh keySetRoute ownSiteOnly exportRoute ' +
     'rejectCrossSite sendAccessToken sendJsonObject sendNoSession authCall ' +
     'sessionTools AntiforgeryCheck antiforgeryRoute forward pageSession untrustedProxyWarning ' +
-    'signInRoutes callbackPageRoute OpenIdProvider loadOpenIdClient sendFailurePage nothingHere varyByAccept rendererProxy drainBody upstreamBody keepBodiesAsBuffers ' +
+    'signInRoutes callbackPageRoute oneTimeLinkPage OpenIdProvider loadOpenIdClient sendFailurePage nothingHere varyByAccept rendererProxy drainBody upstreamBody keepBodiesAsBuffers ' +
     'bodyOf isReset requireJsonBody requireJsonBodyIfAny requireJsonMediaType requireMergePatchType PublicAddress clientAddress clientAddresses announcesBody confirmDryRun',
   'texts of a fixed length after decodeSignature, parseRefreshToken or verifyToken':
     'AntiforgeryTokens checkAccessToken hashOfToken newRefreshToken refHashOf tokenKeys openSuccessor sealSuccessor writeRefreshToken ' +

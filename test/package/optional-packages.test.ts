@@ -67,8 +67,17 @@ describe('optional packages (docs/decisions/073)', function () {
     expect(said).to.match(/DATABASE_URL, sqlite:.*npm install @photostructure\/sqlite@\^[\d.]+`\./)
   })
 
-  it('A data service with GRPC_REFLECTION names @grpc/reflection.', async () => {
+  it('A data service with SMTP_URL names nodemailer, and with GRPC_REFLECTION @grpc/reflection.', async () => {
     await link(folder.path, ['@photostructure/sqlite'])
+    const mail = {
+      ONE_TIME_LINK_URL: 'https://a.example',
+      SMTP_URL: 'smtps://u:hidden@b.example',
+      SMTP_FROM: 'a@b.example'
+    }
+    const unsent = await failedStart('data-service', { MIGRATE_AT_START: 'true', ...mail })
+    expect(unsent)
+      .to.match(/SMTP_URL needs a package that is not installed\. Install with `npm install nodemailer@[\d.]+`\./)
+      .and.not.include('hidden')
     const said = await failedStart('data-service', { MIGRATE_AT_START: 'true', GRPC_REFLECTION: 'true' })
     expect(said).to.match(
       /GRPC_REFLECTION needs a package that is not installed\. Install with `npm install @grpc\/reflection@/

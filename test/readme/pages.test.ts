@@ -37,6 +37,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'docs/grpc.md': 'test/grpc-clients',
   'docs/introspect.md': 'they name a server of somebody else; test/introspect runs the same commands',
   'docs/migrations.md': 'they write into examples/store; test/cli and test/introspect run the same commands',
+  'docs/one-time-links.md': 'test/accounts/accounts.test.ts, with the mail server of the page',
   'docs/operations.md': 'they name servers and keys of a deployment',
   'docs/procedures.md':
     'they name a database server; test/schema/introspect/procedures.test.ts runs the same on a fresh one',

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { EmittedEvent } from '../../entity/event.js'
 import { hashOfSecret, type MachineSecret, SLOTS } from './machines.js'
 import type { Passwords } from './passwords.js'
 
@@ -98,6 +99,18 @@ export interface AccountLink extends OutsideIdentity {
   readonly createdAt: number
 }
 
+/** A link by which somebody chooses the password of an account (one-time-links.ts). */
+export interface OneTimeLink {
+  /** SHA-256 of the secret of the link, which is stored nowhere. */
+  readonly hash: Buffer
+  /** Of the account, or of the one that is to be made. */
+  readonly email: string
+  /** What the account was when the link was made: a link of an account that has changed since is void. 32 bytes. */
+  readonly accountState: Buffer
+  /** Epoch milliseconds. */
+  readonly expiresAt: number
+}
+
 /** All refresh tokens that followed from one login (a refresh token family). */
 export interface Family {
   /** 16 bytes. */
@@ -179,6 +192,16 @@ export interface AuthUnit {
   dropExpiredSecret(accountId: string, of: { readonly slot: number; readonly now: number }): Promise<void>
   secretUsed(accountId: string, use: { readonly slot: number; readonly at: number }): Promise<void>
 
+  addOneTimeLink(link: OneTimeLink): Promise<void>
+  /** How many links of the address have neither been used nor expired. */
+  countOneTimeLinks(emailKey: Buffer, now: number): Promise<number>
+  /** Removes a link that has not expired. Of several transactions that do so, one is answered true. */
+  takeOneTimeLink(hash: Buffer, now: number): Promise<boolean>
+  /** Removes all links of the address. */
+  dropOneTimeLinks(emailKey: Buffer): Promise<void>
+  /** Puts an event into the outbox. It is delivered after the COMMIT. */
+  emit(event: EmittedEvent): Promise<void>
+
   /** Locks the attempts of the key until the transaction ends. Other transactions that lock them wait. */
   lockAttempts(keyHash: Buffer): Promise<LoginAttempts>
   /** Stores the attempts of a locked key. They may be purged from `expiresAt` on. */
@@ -225,6 +248,8 @@ export interface AuthStore {
   describeAccount(signal: AbortSignal, id: string): Promise<DescribedAccount | undefined>
   /** The newest sessions of an account that are not over, 100 at most. */
   sessionsOf(signal: AbortSignal, account: StoredAccount, now: number): Promise<readonly LiveFamily[]>
+  /** A link that has not expired; undefined for none. */
+  findOneTimeLink(signal: AbortSignal, hash: Buffer, now: number): Promise<OneTimeLink | undefined>
   /** All links, those of one account in the order in which they were made. */
   listLinks(signal: AbortSignal): Promise<readonly Pick<AccountLink, 'accountId' | 'issuer' | 'subject'>[]>
   listSecrets(signal: AbortSignal): Promise<readonly (MachineSecret & { readonly accountId: string })[]>
@@ -240,6 +265,8 @@ export interface AuthStore {
   transaction<Result>(signal: AbortSignal, work: (unit: AuthUnit) => Promise<Result>): Promise<Result>
   /** Deletes at most `limit` expired login attempts and returns how many it deleted. */
   purgeAttempts(now: number, limit: number): Promise<number>
+  /** The same for one-time links. */
+  purgeOneTimeLinks(now: number, limit: number): Promise<number>
   /** Deletes at most `limit` rows: tokens of expired families, or else expired families. Returns how many it deleted. */
   purgeSessions(now: number, limit: number): Promise<number>
   /** Deletes at most `limit` used tokens, also those of live families, and returns how many it deleted. */

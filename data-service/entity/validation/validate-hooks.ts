@@ -1,5 +1,5 @@
 import type { Entity } from '../entity.js'
-import { type EventType, isWebhook, type OutboxTarget, typeForWebhook, type Webhook } from '../event.js'
+import { type EventType, isWebhook, oneTimeLink, type OutboxTarget, typeForWebhook, type Webhook } from '../event.js'
 import type { Hook } from '../hooks.js'
 import { KEBAB_CASE, suggestion } from '../fields/names.js'
 import { WRITE_OPERATIONS } from '../operations.js'
@@ -42,7 +42,8 @@ export function outboxMistakes(entities: readonly Entity[], outbox: readonly Out
   const wanted = outbox.flatMap((one) => (isWebhook(one) ? one.events : [one.event]))
   const names = wanted.map(({ name }) => name)
   const mistakes: string[] = []
-  const emitted = new Map<string, EventType>()
+  // The service itself emits this one.
+  const emitted = new Map<string, EventType>([[oneTimeLink.name, oneTimeLink]])
   for (const { name: entity, hooks } of entities) {
     for (const hook of hooks.all) {
       if (hook.kind !== 'emit') continue
@@ -85,6 +86,8 @@ function webhookMistakes(webhooks: readonly Webhook[]): string[] {
         ...(KEBAB_CASE.test(name) ? [] : [`the name must be kebab-case such as \`accounting\`.`]),
         ...(types.length === 0 ? ['it has no events.'] : []),
         ...repeated(types).map((type) => `\`${type}\` is there twice.`),
+        // The secret of a link is made for its handler alone.
+        ...(types.includes(oneTimeLink.name) ? [`\`${oneTimeLink.name}\` takes a handler.`] : []),
         ...(longest > LONGEST_EVENT_NAME
           ? [`its name and that of an event have more than ${LONGEST_EVENT_NAME - 1} characters.`]
           : [])

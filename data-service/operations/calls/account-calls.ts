@@ -3,6 +3,7 @@ import { type Account, accountKey, type AuthUnit, type DescribedAccount } from '
 import { isMachine, type MachineSecret } from '../../auth/accounts/machines.js'
 import { AccountAdministration, AccountMistake, defaultName, LONGEST_LIFETIME } from '../../auth/administration.js'
 import type { AuthDeps } from '../../auth/authentication.js'
+import { ACCOUNTS_RESOURCE, linkEvent, whyNotInvited } from '../../auth/one-time-links.js'
 import { MANAGE_ACCOUNTS, type Powers, powersOf, whyBeyond } from '../../auth/powers.js'
 import { sessionId } from '../../auth/sessions.js'
 import type { OwnerClaims, PermissionsOf } from '../../auth/tokens/claims.js'
@@ -183,6 +184,16 @@ export function accountCalls(deps: AccountDeps): AccountCalls {
       const kept = wholeAccount(account)
       return { answer: { ...kept, secret: issued?.secret }, kept }
     },
+    'invite-account': async (call) => {
+      const { unit, account, steps } = await begin(call, deps)
+      const why = await whyNotInvited(unit, account, deps.authDeps)
+      if (why !== undefined) throw rejectionError(reject.state(why))
+      const asked = { purpose: 'invitation', email: account.email } as const
+      const { event, expiresAt } = linkEvent(asked, steps.requestId, deps.authDeps)
+      await unit.emit(event)
+      await audit(call, account.id, { action: 'invite-account', done: { invitation: [null, moment(expiresAt)] } })
+      return { answer: { expiresAt: moment(expiresAt) } }
+    },
     'end-account-sessions': async (call) => {
       const { unit, account, steps } = await begin(call, deps)
       const sessions = await unit.endSessions(account.id, Date.parse(steps.now))
@@ -296,9 +307,6 @@ function checkLeft(account: DescribedAccount, { powers }: Change, deps: AccountD
   checkWithin(account, powers, deps)
 }
 
-/** No resource has a name like this, so that its history shows nothing of an account. */
-const AUDITED = 'service.accounts'
-
 async function audit(
   { steps }: OwnWrite,
   id: string,
@@ -309,7 +317,10 @@ async function audit(
     name,
     values.map((value) => (value === undefined ? null : JSON.stringify(value)))
   ])
-  await steps.auditNamed({ name: AUDITED }, id, { action, changes: JSON.stringify(Object.fromEntries(changes)) })
+  await steps.auditNamed({ name: ACCOUNTS_RESOURCE }, id, {
+    action,
+    changes: JSON.stringify(Object.fromEntries(changes))
+  })
 }
 
 function told(account: DescribedAccount): OwnAnswer {

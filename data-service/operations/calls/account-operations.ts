@@ -120,6 +120,11 @@ const DEFINITIONS: Readonly<Record<AccountOperation, Definition>> = {
     description: 'Lets an account log in again.',
     versioned: true
   },
+  'invite-account': {
+    route: 'POST /accounts/{id}/invitation',
+    description: 'Sends a link by which its owner chooses a password, once and within an hour.',
+    answer: { expiresAt: dateTime() }
+  },
   'list-account-sessions': {
     route: 'GET /accounts/{id}/sessions',
     description: 'The newest sessions of an account that are not over, 100 at most.',
@@ -171,6 +176,7 @@ export type AccountOperation =
   | 'set-account-owner'
   | 'disable-account'
   | 'enable-account'
+  | 'invite-account'
   | 'list-account-sessions'
   | 'end-account-sessions'
   | 'end-account-session'

@@ -1,5 +1,6 @@
 import type { Cancellation } from '../../../shared/transport/cancellation.js'
 import type { AuthUnit } from '../../auth/accounts/accounts.js'
+import type { EmittedEvent } from '../../entity/event.js'
 import type { RowVersion } from '../../entity/fields/row-version.js'
 import type { CsvWriter } from '../../entity/fields/csv-text.js'
 import type { Value } from '../../entity/fields/field.js'
@@ -217,20 +218,6 @@ export interface CreateAtOnce {
 export interface CreatedRow {
   readonly key: RowKey
   readonly row: LoadedRow
-}
-
-/** An event of the outbox as a write emits it. */
-export interface EmittedEvent {
-  /** A Guid, for its handler. */
-  readonly id: string
-  readonly type: string
-  readonly resource: string
-  readonly rowId: string
-  /** JSON. */
-  readonly payload: string
-  /** `2026-01-31T08:00:00.000Z`. */
-  readonly occurredAt: string
-  readonly requestId: string
 }
 
 /** The statements of one transaction, which run in the order of the calls. Unusable after the transaction has ended. */

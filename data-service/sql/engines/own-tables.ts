@@ -12,6 +12,7 @@ export type OwnTablesMigration =
   | '055-outbox-row-ids'
   | '060-machine-secrets'
   | '062-outbox-by-type'
+  | '063-one-time-links'
 
 /** A table of the engine's own: the migration that makes it, and the columns that it has from then on. */
 interface OwnTableShape {
@@ -53,6 +54,10 @@ export const OWN_TABLES = {
   machine_secrets: {
     since: '060-machine-secrets',
     columns: ['account_id', 'slot', 'secret_hash', 'created_at', 'expires_at', 'last_used_at']
+  },
+  one_time_links: {
+    since: '063-one-time-links',
+    columns: ['link_hash', 'email_key', 'email', 'account_state', 'expires_at']
   },
   outbox: {
     since: '054-outbox',

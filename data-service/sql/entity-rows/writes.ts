@@ -1,4 +1,5 @@
 import type { Children, Entity, KeyedEntity } from '../../entity/entity.js'
+import type { EmittedEvent } from '../../entity/event.js'
 import type { Column } from '../../entity/fields/columns.js'
 import type { Value } from '../../entity/fields/field.js'
 import { ROW_VERSION_BYTES } from '../../entity/fields/row-version.js'
@@ -27,7 +28,6 @@ import type {
   ClaimedEvent,
   CreateAtOnce,
   CreatedRow,
-  EmittedEvent,
   StoredResponse,
   KeyClaim,
   LoadedRow,
@@ -203,7 +203,7 @@ class SqlUnitOfWork implements UnitOfWork {
   }
 
   get accounts(): AuthUnit {
-    return this.#parts.accounts(this.#transaction)
+    return this.#parts.accounts(this.#transaction, (event) => this.emit(event))
   }
 
   /** Whether an idempotency key shows a later transaction that this one was committed. */

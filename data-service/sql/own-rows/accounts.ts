@@ -1,4 +1,5 @@
 import { DomainError } from '../../../shared/errors.js'
+import type { EmittedEvent } from '../../entity/event.js'
 import {
   accountKey,
   type AuthStore,
@@ -8,6 +9,8 @@ import {
 } from '../../auth/accounts/accounts.js'
 import { AccountLinkRows } from './account-links.js'
 import { MachineSecretRows } from './machine-secrets.js'
+import { OneTimeLinkRows } from './one-time-links.js'
+import { EventRows } from './outbox.js'
 import { AccountRows, LoginAttemptRows, selectedRows, type Select, select } from './account-rows.js'
 import type { Database } from '../engines/engine.js'
 import type { ReadSession, Transactions, WriteSession } from '../engines/sessions.js'
@@ -42,6 +45,8 @@ interface AuthStoreDeps {
   readonly transactions: Transactions
   /** A random number from 0 up to 1, for the waits between tries. */
   readonly random: () => number
+  /** Called after the COMMIT of a transaction that has emitted an event. */
+  readonly onEmitted?: () => void
 }
 
 /**
@@ -67,10 +72,10 @@ export function openAuthStore(primary: Database, deps: AuthStoreDeps): SqlAuthSt
 /** As openAuthStore, on a database that the caller closes after this store. */
 export function createAuthStore(database: Database, deps: AuthStoreDeps): SqlAuthStore {
   const { dialect } = database
-  const { tables } = deps
+  const { tables, onEmitted = () => undefined } = deps
   const reader = database.openReader(WHAT)
   const parts = partsOf(tables, dialect)
-  const { accounts, attempts, links, secrets, families } = parts
+  const { accounts, attempts, links, secrets, oneTimeLinks, emitted, families } = parts
   const purges = purgesOf(tables)
   const run = async <Result>(
     signal: AbortSignal,
@@ -100,8 +105,22 @@ export function createAuthStore(database: Database, deps: AuthStoreDeps): SqlAut
       }),
     sessionsOf: (signal, account, now) => reader.read(signal, (session) => families.live(session, account, now)),
     findAttempts: (signal, keys) => reader.read(signal, (session) => attempts.find(session, keys)),
-    transaction: (signal, work) => run(signal, (session) => work(unitOver(session, parts))),
+    findOneTimeLink: (signal, hash, now) => reader.read(signal, (session) => oneTimeLinks.find(session, hash, now)),
+    transaction: async (signal, work) => {
+      let hasEmitted = false
+      const result = await run(signal, (session) => {
+        hasEmitted = false
+        const emit = async (event: EmittedEvent): Promise<void> => {
+          hasEmitted = true
+          await emitted.insert(session, event)
+        }
+        return work(unitOver(session, parts, emit))
+      })
+      if (hasEmitted) onEmitted()
+      return result
+    },
     purgeAttempts: (now, limit) => run(never, (session) => purge(session, purges.attempts, { now, limit })),
+    purgeOneTimeLinks: (now, limit) => run(never, (session) => purge(session, purges.oneTimeLinks, { now, limit })),
     purgeSessions: (now, limit) =>
       run(never, async (session) => {
         const tokens = await purge(session, purges.tokensOfExpiredFamilies, { now, limit })
@@ -123,13 +142,17 @@ interface Parts {
   readonly attempts: LoginAttemptRows
   readonly links: AccountLinkRows
   readonly secrets: MachineSecretRows
+  readonly oneTimeLinks: OneTimeLinkRows
+  readonly emitted: EventRows
   readonly families: RefreshFamilies
 }
 
-/** The same tables within transactions of others. */
-export function authUnits(tables: OwnTables, dialect: SqlDialect): (session: WriteSession) => AuthUnit {
+type Emit = AuthUnit['emit']
+
+/** The same tables within transactions of others, which emit the events. */
+export function authUnits(tables: OwnTables, dialect: SqlDialect): (session: WriteSession, emit: Emit) => AuthUnit {
   const parts = partsOf(tables, dialect)
-  return (session) => unitOver(session, parts)
+  return (session, emit) => unitOver(session, parts, emit)
 }
 
 function partsOf(tables: OwnTables, dialect: SqlDialect): Parts {
@@ -138,6 +161,8 @@ function partsOf(tables: OwnTables, dialect: SqlDialect): Parts {
     attempts: new LoginAttemptRows(tables, dialect),
     links: new AccountLinkRows(tables),
     secrets: new MachineSecretRows(tables),
+    oneTimeLinks: new OneTimeLinkRows(tables),
+    emitted: new EventRows(tables),
     families: new RefreshFamilies(tables, dialect)
   }
 }
@@ -154,8 +179,8 @@ async function describedOver(
   }
 }
 
-function unitOver(session: WriteSession, parts: Parts): AuthUnit {
-  const { accounts, attempts: logins, links, secrets, families } = parts
+function unitOver(session: WriteSession, parts: Parts, emit: Emit): AuthUnit {
+  const { accounts, attempts: logins, links, secrets, oneTimeLinks, families } = parts
   return {
     findAccount: (emailKey) => accounts.find(session, emailKey),
     getAccount: (id) => accounts.get(session, id),
@@ -177,6 +202,11 @@ function unitOver(session: WriteSession, parts: Parts): AuthUnit {
     removeSecret: (accountId, slot) => secrets.remove(session, accountId, slot),
     dropExpiredSecret: (accountId, of) => secrets.dropExpired(session, accountId, of),
     secretUsed: (accountId, use) => secrets.used(session, accountId, use),
+    addOneTimeLink: (link) => oneTimeLinks.add(session, link),
+    countOneTimeLinks: (emailKey, now) => oneTimeLinks.count(session, emailKey, now),
+    takeOneTimeLink: (hash, now) => oneTimeLinks.take(session, hash, now),
+    dropOneTimeLinks: (emailKey) => oneTimeLinks.drop(session, emailKey),
+    emit,
 
     lockAttempts: (keyHash) => logins.lock(session, keyHash),
     keepAttempts: (keyHash, attempts, expiresAt) => logins.keep(session, keyHash, { attempts, expiresAt }),
@@ -199,7 +229,7 @@ interface Purge {
 }
 
 function purgesOf({ sql }: OwnTables) {
-  const { login_attempts: attempts, refresh_families: families, refresh_tokens: tokens } = sql
+  const { login_attempts: attempts, one_time_links: links, refresh_families: families, refresh_tokens: tokens } = sql
   const keys = (rows: string): Purge['find'] => select({ key_bytes: bytes }, `FROM (${rows} LIMIT $limit) AS found`)
   const expired = (table: string, key: string): Purge['find'] =>
     keys(`SELECT ${key} AS key_bytes FROM ${table} WHERE expires_at <= $now ORDER BY expires_at`)
@@ -208,6 +238,10 @@ function purgesOf({ sql }: OwnTables) {
     attempts: {
       find: expired(attempts, 'key_hash'),
       statement: `DELETE FROM ${attempts} WHERE expires_at <= $now AND key_hash IN`
+    },
+    oneTimeLinks: {
+      find: expired(links, 'link_hash'),
+      statement: `DELETE FROM ${links} WHERE expires_at <= $now AND link_hash IN`
     },
     // These come before the families: a family is deleted together with its tokens, and there may be thousands of them.
     tokensOfExpiredFamilies: {

@@ -1,13 +1,6 @@
 import { createHash } from 'node:crypto'
-import { webhookOfType } from '../../entity/event.js'
-import type {
-  ClaimedEvent,
-  DueEvent,
-  EmittedEvent,
-  OutboxStore,
-  SetAsideEvent,
-  SetAsideOf
-} from '../../plan/model/stores.js'
+import { type EmittedEvent, webhookOfType } from '../../entity/event.js'
+import type { ClaimedEvent, DueEvent, OutboxStore, SetAsideEvent, SetAsideOf } from '../../plan/model/stores.js'
 import { digits, millis, orNull, type RowOfColumns, selectedRows, select, textOfColumn } from './account-rows.js'
 import type { Database } from '../engines/engine.js'
 import type { Transactions, WriteSession } from '../engines/sessions.js'

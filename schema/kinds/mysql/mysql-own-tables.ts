@@ -127,6 +127,12 @@ function mysqlOwnTables(collation: string): Record<OwnTablesMigration, readonly 
         'CONSTRAINT `machine_secrets_account_id_fk` FOREIGN KEY (`account_id`) REFERENCES `accounts` (`id`) ' +
         `ON DELETE CASCADE) ${TABLE_OPTIONS}`
     ],
-    '062-outbox-by-type': ['ALTER TABLE `outbox` ADD INDEX `outbox_type_due_at` (`type`, `due_at`)']
+    '062-outbox-by-type': ['ALTER TABLE `outbox` ADD INDEX `outbox_type_due_at` (`type`, `due_at`)'],
+    '063-one-time-links': [
+      'CREATE TABLE IF NOT EXISTS `one_time_links` (`link_hash` BINARY(32) NOT NULL PRIMARY KEY, ' +
+        `\`email_key\` BINARY(32) NOT NULL, \`email\` ${text(254)}, \`account_state\` BINARY(32) NOT NULL, ` +
+        '`expires_at` BIGINT NOT NULL, INDEX `one_time_links_email_key` (`email_key`), ' +
+        `INDEX \`one_time_links_expires_at\` (\`expires_at\`)) ${TABLE_OPTIONS}`
+    ]
   }
 }

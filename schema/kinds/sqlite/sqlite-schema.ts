@@ -285,6 +285,12 @@ function sqliteOwnTables(): Record<OwnTablesMigration, readonly string[]> {
     ],
     '062-outbox-by-type': [
       'CREATE INDEX IF NOT EXISTS `outbox_type_due_at` ON `outbox` (`type`, `due_at`, `id`) WHERE `due_at` IS NOT NULL'
+    ],
+    '063-one-time-links': [
+      'CREATE TABLE IF NOT EXISTS `one_time_links` (`link_hash` BLOB NOT NULL PRIMARY KEY, `email_key` BLOB NOT NULL, ' +
+        '`email` TEXT NOT NULL, `account_state` BLOB NOT NULL, `expires_at` INTEGER NOT NULL) STRICT',
+      'CREATE INDEX IF NOT EXISTS `one_time_links_email_key` ON `one_time_links` (`email_key`)',
+      'CREATE INDEX IF NOT EXISTS `one_time_links_expires_at` ON `one_time_links` (`expires_at`)'
     ]
   }
 }

@@ -55,6 +55,14 @@ export class AuthCaller {
     return answered<object>((done) => this.#client.Revoke({ refreshToken }, this.#with('test'), soon(), done))
   }
 
+  requestOneTimeLink(request: object): Promise<object> {
+    return answered<object>((done) => this.#client.RequestOneTimeLink(request, this.#with('test'), soon(), done))
+  }
+
+  useOneTimeLink(request: object): Promise<object | Rejection> {
+    return answered<object>((done) => this.#client.UseOneTimeLink(request, this.#with('test'), soon(), done))
+  }
+
   async keys(): Promise<KeysResponse__Output> {
     const keys = await answered<KeysResponse__Output>((done) => this.#client.Keys({}, this.#with('test'), soon(), done))
     if ('details' in keys) throw new Error(keys.message)

@@ -5,6 +5,7 @@ import type { AuthDeps } from '../../../data-service/auth/authentication.js'
 import { CountedAttempts } from '../../../data-service/auth/counted-attempts.js'
 import { login } from '../../../data-service/auth/login.js'
 import { machineToken } from '../../../data-service/auth/machine-token.js'
+import { requestOneTimeLink, useOneTimeLink } from '../../../data-service/auth/one-time-links.js'
 import { changePassword } from '../../../data-service/auth/password-change.js'
 import { PasswordCheck } from '../../../data-service/auth/password-check.js'
 import { refresh, revoke, revokeAll, type Session } from '../../../data-service/auth/sessions.js'
@@ -32,6 +33,8 @@ interface Credentials {
   readonly replacedRefreshTokens?: string[]
 }
 
+type LinkReason = 'LINK_REASON_FORGOTTEN_PASSWORD' | 'LINK_REASON_SIGN_UP'
+
 /** One of several replicas: stores and connections of its own, one clock for all of them. */
 export interface Replica {
   readonly by: AuthDeps
@@ -40,6 +43,10 @@ export interface Replica {
   revoke(token: string): Promise<void>
   revokeAll(token: string): Promise<void>
   changePassword(token: string, currentPassword: string, newPassword: string): Promise<Session>
+  /** Asks for a one-time link; without a reason for a forgotten password. */
+  ask(email: string, reason?: LinkReason): Promise<void>
+  /** Chooses a password by the secret of a one-time link. */
+  use(token: string, newPassword: string, name?: string): Promise<void>
   /** The access token of a machine account. */
   token(clientId: string, clientSecret: string, clientAddress?: string): Promise<string>
   close(): Promise<void>
@@ -76,6 +83,7 @@ export class AuthHarness implements AsyncDisposable {
     const by: AuthDeps = {
       store,
       outsideSignIn: undefined,
+      oneTimeLinks: undefined,
       // Fast, unlike the real ones, and it tells what it was asked.
       passwords: {
         hash: (password) => Promise.resolve(hashOf(password)),
@@ -92,6 +100,7 @@ export class AuthHarness implements AsyncDisposable {
       refreshGrace: GRACE,
       now,
       randomBytes,
+      newId: randomUUID,
       ...changed
     }
     const context = (signal = new AbortController().signal): CallContext => ({
@@ -110,6 +119,8 @@ export class AuthHarness implements AsyncDisposable {
     const issue = machineToken(by, attempts)
     const logIn = login(by, passwords)
     const change = changePassword(by, passwords)
+    const ask = requestOneTimeLink(by, attempts)
+    const use = useOneTimeLink(by, attempts)
     const replica: Replica = {
       by,
       login: async ({ clientAddress = '', replacedRefreshTokens = [], ...request }, signal) =>
@@ -119,6 +130,10 @@ export class AuthHarness implements AsyncDisposable {
       revokeAll: async (refreshToken) => void (await revokeAll(by)(context(), { refreshToken })),
       changePassword: async (refreshToken, currentPassword, newPassword) =>
         sessionIn(await change(context(), { refreshToken, currentPassword, newPassword, clientAddress: '' })),
+      ask: async (email, reason = 'LINK_REASON_FORGOTTEN_PASSWORD') =>
+        void (await ask(context(), { email, reason, clientAddress: '' })),
+      use: async (token, newPassword, name = '') =>
+        void (await use(context(), { token, newPassword, name, clientAddress: '' })),
       token: async (clientId, clientSecret, clientAddress = '192.0.2.1') =>
         (await issue(context(), { clientId, clientSecret, clientAddress })).accessToken ?? '',
       close: async () => {

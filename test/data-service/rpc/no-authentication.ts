@@ -14,10 +14,12 @@ export const noAuthentication: AuthDeps = {
     describeAccount: unused,
     sessionsOf: unused,
     listLinks: unused,
+    findOneTimeLink: unused,
     listSecrets: unused,
     findAttempts: unused,
     transaction: unused,
     purgeAttempts: unused,
+    purgeOneTimeLinks: unused,
     purgeSessions: unused,
     purgeUsedTokens: unused
   },
@@ -26,9 +28,11 @@ export const noAuthentication: AuthDeps = {
   accessToken: unused,
   issuers: [],
   outsideSignIn: undefined,
+  oneTimeLinks: undefined,
   sampleData: false,
   refreshTtl: 1000,
   refreshGrace: 1000,
   now: Date.now,
-  randomBytes
+  randomBytes,
+  newId: unused
 }

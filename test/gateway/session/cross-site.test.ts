@@ -69,13 +69,24 @@ describe('the cross-site check', () => {
     after(() => gateway.close())
 
     const sent = { access: 'a', refresh: 'r' }
+    it('but not at the page of a one-time link, which a page with the mail leads to', async () => {
+      const headers = { 'sec-fetch-site': 'cross-site' }
+      const { statusCode, headers: answered } = await gateway.send('GET', '/auth/one-time-link', { headers })
+      expect([statusCode, answered['referrer-policy'], answered['cache-control']]).to.deep.equal([
+        200,
+        'no-referrer',
+        'no-store'
+      ])
+    })
     const urls = [
+      '/auth/forgotten-password',
       '/auth/login',
       '/auth/logout',
       '/auth/logout-everywhere',
       '/auth/password',
       '/auth/session-cookie',
-      '/auth/session/token'
+      '/auth/session/token',
+      '/auth/sign-up'
     ]
     for (const url of urls) {
       for (const method of ['POST', 'GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS']) {
@@ -104,6 +115,7 @@ describe('the cross-site check', () => {
       ['POST', '/auth/session-cookie'],
       ['POST', '/auth/session/token'],
       ['POST', '/auth/password'],
+      ['POST', '/auth/one-time-link'],
       ['POST', '/auth/login']
     ] as const) {
       it(`at ${method} ${url} of another host of the same site`, async () => {

@@ -3,6 +3,8 @@ import type {
   AuthClient,
   Credentials,
   IssuerKeys,
+  LinkRequest,
+  LinkUse,
   LoginCall,
   MachineCredentials,
   MachineToken,
@@ -15,7 +17,7 @@ import { DomainError } from '../../../shared/errors.js'
 import { type Claims, newSigner, signed, type Signer } from './signing.js'
 
 interface SeenAuthCall {
-  readonly rpc: 'login' | 'signIn' | 'refresh' | 'revoke' | 'revokeAll' | 'changePassword' | 'machineToken' | 'keys'
+  readonly rpc: keyof AuthClient
   readonly call: AuthCall
   readonly request?: unknown
 }
@@ -83,6 +85,14 @@ export class FakeAuthClient implements AuthClient {
     if (request.currentPassword !== 'demo-password') throw new DomainError('auth.invalid-credentials', 'Wrong.')
     this.live.clear()
     return this.open()
+  }
+
+  async requestOneTimeLink(call: LoginCall, request: LinkRequest): Promise<void> {
+    this.#seen({ rpc: 'requestOneTimeLink', call, request })
+  }
+
+  async useOneTimeLink(call: LoginCall, request: LinkUse): Promise<void> {
+    this.#seen({ rpc: 'useOneTimeLink', call, request })
   }
 
   async machineToken(call: LoginCall, request: MachineCredentials): Promise<MachineToken> {
