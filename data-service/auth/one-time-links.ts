@@ -34,7 +34,7 @@ import { whyUnusable } from './sessions.js'
 import { storableName } from './sign-in.js'
 import { ownSubject, trail } from './trail.js'
 
-// Links by which people choose passwords (docs/decisions/092-one-time-links.md). Whoever asks for one puts an event into the
+// Links by which people choose passwords (docs/decisions/093-one-time-links.md). Whoever asks for one puts an event into the
 // outbox, whether or not there is an account. Its delivery looks for the account and makes the secret, which goes to the
 // handler and is stored nowhere.
 
