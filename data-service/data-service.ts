@@ -29,7 +29,7 @@ import { mailHandler } from './outbox/mail-delivery.js'
 import { Outbox, storedTypes } from './outbox/outbox.js'
 import { makeCatalogue } from './plan/model/catalogue.js'
 import { type Expiring, purgeExpired } from './purge-expired.js'
-import { withLinkSecrets } from './auth/one-time-links.js'
+import { LINK_LIFETIME, withLinkSecrets } from './auth/one-time-links.js'
 import { accountCalls } from './operations/calls/account-calls.js'
 import { ACCOUNTS_SEGMENT, operationsOf } from './operations/calls/account-operations.js'
 import { describeCatalogue } from './operations/describe/describe.js'
@@ -365,6 +365,7 @@ function expiringIn({ write, auth, outbox }: OpenStores, config: DataServiceConf
     {
       what: 'delivered entries of the outbox',
       purge: (now, limit) => outbox.purge(now - config.outbox.retention, limit)
-    }
+    },
+    { what: 'requests for one-time links', purge: (now, limit) => outbox.purgeLinks(now - LINK_LIFETIME, limit) }
   ]
 }

@@ -14,8 +14,8 @@ interface CountedAttempt {
   readonly event: 'login' | 'password' | 'sign-in' | 'token' | 'link-request' | 'link'
   /** Failures are counted under it, together with the address, and under the address alone: 32 bytes. */
   readonly key: Buffer
-  /** For the trail; undefined for nobody that is known. */
-  readonly account: TrailSubject | undefined
+  /** For the trail; undefined for nobody that is known. `judge` may set it. */
+  account: TrailSubject | undefined
   /** As addressOfAttempt answers it. */
   readonly clientAddress: string
   /** Whether successes count as failures do, and apart from those of other attempts: for what costs somebody else. */
@@ -54,10 +54,10 @@ export class CountedAttempts {
     { signal, log }: Pick<CallContext, 'signal' | 'log'>,
     judge: (succeed: Succeed) => Promise<Result>
   ): Promise<Result> {
-    const { event, account, clientAddress, countsAlways } = attempt
+    const { event, clientAddress, countsAlways } = attempt
     const address = throttledAddress(clientAddress)
     const keys = attemptKeys(attempt.key, countsAlways ? `${event} ${address}` : address)
-    const entry = { event, account, clientAddress } as const
+    const entry = () => ({ event, account: attempt.account, clientAddress })
     // True if the throttle has counted the attempt or may have. Then a log line is written, whatever the outcome.
     let counted = false
     try {
@@ -75,12 +75,12 @@ export class CountedAttempts {
       }
     } catch (error) {
       if (error instanceof Rejected) {
-        trail(log, { ...entry, outcome: 'failure', code: error.code, reason: error.why })
+        trail(log, { ...entry(), outcome: 'failure', code: error.code, reason: error.why })
       } else if (error instanceof DomainError && error.code === 'quota-exceeded') {
-        trail(log, { ...entry, outcome: 'throttled', code: error.code, reason: reasonText(error.cause ?? error) })
+        trail(log, { ...entry(), outcome: 'throttled', code: error.code, reason: reasonText(error.cause ?? error) })
       } else if (counted) {
         const reason = signal.aborted ? reasonText(signal.reason) : 'the attempt could not be checked'
-        trail(log, { ...entry, outcome: 'abandoned', reason })
+        trail(log, { ...entry(), outcome: 'abandoned', reason })
       }
       throw error
     }

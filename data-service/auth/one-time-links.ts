@@ -32,16 +32,19 @@ import type { AuthDeps, OneTimeLinkSettings } from './authentication.js'
 import { addressOfAttempt, checkClientAddress, checkText, type CountedAttempts, Rejected } from './counted-attempts.js'
 import { whyUnusable } from './sessions.js'
 import { storableName } from './sign-in.js'
-import { ownSubject, trail } from './trail.js'
+import { ownSubject, trail, type TrailSubject } from './trail.js'
 
 // Links by which people choose passwords (docs/decisions/093-one-time-links.md). Whoever asks for one puts an event into the
 // outbox, whether or not there is an account. Its delivery looks for the account and makes the secret, which goes to the
 // handler and is stored nowhere.
 
 /** Milliseconds from the request. */
-const LIFETIME = 60 * 60_000
+export const LINK_LIFETIME = 60 * 60_000
 
-/** Links of an address that can be used at the same time: more are not made, whoever asks from wherever. */
+/**
+ * Events of an address whose links can be used at the same time: more get none, whoever asks from wherever. An event keeps its
+ * place however often it is delivered, so that an outage of the mail server uses up no other.
+ */
 const MOST_LIVE = 5
 
 const SECRET_BYTES = 32
@@ -71,7 +74,7 @@ export function linkEvent(
     occurredAt: new Date(at).toISOString(),
     requestId
   }
-  return { event, expiresAt: at + LIFETIME }
+  return { event, expiresAt: at + LINK_LIFETIME }
 }
 
 /** Why no invitation is sent to an account, as a sentence; undefined if one is. */
@@ -83,7 +86,11 @@ export async function whyNotInvited(
   if (deps.oneTimeLinks === undefined) return 'No links are sent: ONE_TIME_LINK_URL is not set.'
   const unusable = whyUnusable(account, deps)
   if (unusable !== undefined) return `Nobody can log in to the account: it is ${unusable}.`
-  const live = await unit.countOneTimeLinks(accountKey(account.email), deps.now())
+  const live = await unit.countOneTimeLinks(accountKey(account.email), {
+    state: stateOf(account),
+    event: '',
+    now: deps.now()
+  })
   return live < MOST_LIVE ? undefined : 'The account has links enough: they can be used until they expire.'
 }
 
@@ -123,22 +130,27 @@ export function useOneTimeLink(
     checkUse(request)
     const { signal, log } = context
     const hash = hashOfSecret(request.token)
-    const link = await deps.store.findOneTimeLink(signal, hash, deps.now())
-    const mistake = link && passwordMistake(request.newPassword, link.email)
-    if (mistake !== undefined) {
-      const place = { in: 'pointer', name: '/newPassword' } as const
-      throw rejection([{ code: 'body.invalid', detail: `/newPassword ${mistake}.`, place }])
-    }
     const clientAddress = addressOfAttempt(request.clientAddress, context)
-    const entry = { event: 'link', account: link && ownSubject(deps, link), clientAddress } as const
-    const { isNew, sessions } = await attempts.run({ ...entry, key: hash }, context, async (succeed) => {
+    const tried = { event: 'link' as const, key: hash, account: undefined as TrailSubject | undefined, clientAddress }
+    const used = await attempts.run(tried, context, async (succeed) => {
+      const link = await deps.store.findOneTimeLink(signal, hash, deps.now())
       if (link === undefined) throw over('no link, or an expired one')
+      tried.account = ownSubject(deps, link)
+      // Whoever has the link may try again.
+      const mistake = passwordMistake(request.newPassword, link.email)
+      if (mistake !== undefined) return await succeed(() => Promise.resolve({ mistake }))
       // Hashing is slow on purpose, so no transaction is open meanwhile.
       const passwordHash = await deps.passwords.hash(request.newPassword)
       signal.throwIfAborted()
       return await succeed((unit) => choosePassword(unit, { link, passwordHash, name: request.name }, deps))
     })
-    trail(log, { ...entry, outcome: isNew ? 'created' : 'success', sessions })
+    if ('mistake' in used) {
+      const place = { in: 'pointer', name: '/newPassword' } as const
+      throw rejection([{ code: 'body.invalid', detail: `/newPassword ${used.mistake}.`, place }])
+    }
+    const { isNew, sessions } = used
+    const { event, account } = tried
+    trail(log, { event, account, clientAddress, outcome: isNew ? 'created' : 'success', sessions })
     return {}
   }
 }
@@ -221,7 +233,7 @@ async function makeLink(event: OutboxEvent, signal: AbortSignal, deps: AuthDeps)
   const { oneTimeLinks: settings, store, now, randomBytes } = deps
   // linkEvent has made it.
   const { purpose, email } = event.payload as AskedFor
-  const expiresAt = Date.parse(event.occurredAt) + LIFETIME
+  const expiresAt = Date.parse(event.occurredAt) + LINK_LIFETIME
   if (settings === undefined) return 'ONE_TIME_LINK_URL is not set any more'
   if (expiresAt <= now()) return 'it was asked for an hour ago'
   const secret = randomBytes(SECRET_BYTES).toString('base64url')
@@ -230,9 +242,11 @@ async function makeLink(event: OutboxEvent, signal: AbortSignal, deps: AuthDeps)
     const account = await lockedAccount(unit, emailKey)
     const why = whyNone(purpose, account, deps)
     if (why !== undefined) return why
-    if ((await unit.countOneTimeLinks(emailKey, now())) >= MOST_LIVE) return 'the address has links enough'
+    const state = stateOf(account)
+    const others = await unit.countOneTimeLinks(emailKey, { state, event: event.id, now: now() })
+    if (others >= MOST_LIVE) return 'the address has links enough'
     const link = { email: account?.email ?? email, expiresAt }
-    await unit.addOneTimeLink({ ...link, hash: hashOfSecret(secret), accountState: stateOf(account) })
+    await unit.addOneTimeLink({ ...link, hash: hashOfSecret(secret), accountState: state }, event.id)
     return {
       purpose: purpose === 'sign-up' && account !== undefined ? 'account-exists' : purpose,
       email: link.email,

@@ -25,7 +25,8 @@ export function readMail(reader: SettingsReader): MailSettings | undefined {
     return undefined
   }
   const url = URL.canParse(text) ? new URL(text) : undefined
-  const isKnown = url !== undefined && ['smtp:', 'smtps:'].includes(url.protocol) && url.hostname !== ''
+  const isKnown =
+    url !== undefined && ['smtp:', 'smtps:'].includes(url.protocol) && url.hostname !== '' && url.port !== '0'
   if (!isKnown || url.search !== '' || url.hash !== '' || url.pathname.length > 1) {
     reader.addProblem('SMTP_URL must be smtps://<user>:<password>@<host>, or smtp:// for a server with STARTTLS.')
     return undefined
@@ -35,8 +36,8 @@ export function readMail(reader: SettingsReader): MailSettings | undefined {
     return undefined
   }
   const [user, pass] = [decoded(url.username), decoded(url.password)]
-  if (user === undefined || pass === undefined) {
-    reader.addProblem('SMTP_URL must have user name and password percent-encoded.')
+  if (user === undefined || pass === undefined || (user === '' && pass !== '')) {
+    reader.addProblem('SMTP_URL must have user name and password, percent-encoded, or neither.')
     return undefined
   }
   const secure = url.protocol === 'smtps:'
@@ -74,6 +75,8 @@ export async function mailHandler({ from, auth, ...server }: MailSettings): Prom
     ...server,
     ...(auth === undefined ? {} : { auth }),
     requireTLS: !server.secure && !isLoopback(server.host),
+    // Such a server has a certificate that nobody has signed, and offers STARTTLS all the same.
+    ignoreTLS: isLoopback(server.host),
     connectionTimeout: SERVER_TIMEOUT,
     greetingTimeout: SERVER_TIMEOUT,
     socketTimeout: SERVER_TIMEOUT,
@@ -81,7 +84,7 @@ export async function mailHandler({ from, auth, ...server }: MailSettings): Prom
     disableFileAccess: true,
     disableUrlAccess: true
   })
-  return onEvent(oneTimeLink, async ({ id, payload: { purpose, email, url, expiresAt } }, { log }) => {
+  return onEvent(oneTimeLink, async ({ id, payload: { purpose, email, url, expiresAt } }, { log, signal }) => {
     if (!isMailable(email)) {
       log.warn('the address of an account is none that mail is sent to')
       return
@@ -99,9 +102,13 @@ export async function mailHandler({ from, auth, ...server }: MailSettings): Prom
       // RFC 3834: nobody answers it by a machine.
       headers: { 'Auto-Submitted': 'auto-generated' },
       subject,
-      text
+      text,
+      // Without it a mail would go on beside its repetition.
+      signal
     }
     await transport.sendMail(mail).catch((error: unknown) => {
+      if (isRefused(error))
+        return log.warn({ answer: codesOf(error) }, 'the mail server does not take mails for an address')
       throw new Error(`The mail server did not take a mail: ${codesOf(error)}`)
     })
   })
@@ -126,6 +133,12 @@ const WORDS: Readonly<Record<LinkPurpose, { readonly subject: string; readonly o
       'Somebody, probably you, signed up with this address, which has an account already. If you have forgotten its ' +
       'password, choose another one with this link:'
   }
+}
+
+/** Whether the server has said that it will never take this mail (RFC 5321 section 4.2.1). A log-in may succeed later. */
+function isRefused(error: unknown): boolean {
+  const { code, responseCode } = error as { readonly code?: unknown; readonly responseCode?: unknown }
+  return (code === 'EENVELOPE' || code === 'EMESSAGE') && typeof responseCode === 'number' && responseCode >= 500
 }
 
 /** As nodemailer names the kind of the error, and the code of the server's answer. */

@@ -1,12 +1,16 @@
-import { type EventHandler, isWebhook, type OutboxTarget } from '../entity/event.js'
+import { type EventHandler, isWebhook, oneTimeLink, type OutboxTarget } from '../entity/event.js'
 import { type DispatcherDeps, type Lane, OutboxDispatcher } from './dispatcher.js'
 import { webhookHandler } from './webhook-delivery.js'
 import type { WebhookTarget } from './webhook-settings.js'
 
-// Handlers have one dispatcher and each webhook has its own, with places of its own: one that hangs delays no other.
+// Handlers have one dispatcher; one-time links, which anybody may ask for, and each webhook have their own, with places of their
+// own: one that hangs delays no other.
 
 /** Handlers that run at the same time in one process. */
 const HANDLERS_AT_ONCE = 8
+
+/** One-time links that go out at the same time from one process. */
+const LINKS_AT_ONCE = 4
 
 /** Deliveries to one webhook at the same time from one process. */
 const DELIVERIES_AT_ONCE = 4
@@ -43,19 +47,21 @@ export class Outbox {
 
   constructor(targets: readonly OutboxTarget[], deps: OutboxDeps) {
     const { webhooks, settings, writeDeps, privateNetworks, deliveryTimeout = DELIVERY_TIMEOUT } = deps
-    const handlers: Lane = {
-      handlers: handlersAmong(targets),
-      concurrency: HANDLERS_AT_ONCE,
+    const laneOf = (areLinks: boolean, concurrency: number): Lane => ({
+      handlers: handlersAmong(targets).filter(({ event }) => (event.name === oneTimeLink.name) === areLinks),
+      concurrency,
       timeout: settings.handlerTimeout,
       timedOut: new Error('The handler took longer than OUTBOX_HANDLER_TIMEOUT')
-    }
+    })
     const lanes = webhooks.map((target): Lane => ({
       handlers: webhookHandler(target, { now: writeDeps.now, privateNetworks }),
       concurrency: DELIVERIES_AT_ONCE,
       timeout: deliveryTimeout,
       timedOut: new Error(`The webhook ${target.name} did not answer within ${deliveryTimeout / 1000} seconds`)
     }))
-    const used = [handlers, ...lanes].filter((lane) => lane.handlers.length > 0)
+    const used = [laneOf(false, HANDLERS_AT_ONCE), laneOf(true, LINKS_AT_ONCE), ...lanes].filter(
+      (lane) => lane.handlers.length > 0
+    )
     this.#dispatchers = used.map((lane) => new OutboxDispatcher(lane, deps))
     this.#types = used.flatMap((lane) => lane.handlers.map(({ event }) => event.name))
     this.#deps = deps

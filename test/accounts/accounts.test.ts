@@ -98,7 +98,7 @@ eachDatabase(
 eachDatabase(
   (kind) => {
     describe(`the management of accounts on ${kind}`, function () {
-      this.timeout(60_000)
+      this.timeout(180_000)
       let database: FreshDatabase
       let stack: Stack
       let sql: TestDatabase
@@ -533,13 +533,22 @@ class MailServer {
       Array.from(page.matchAll(/^export (\w+)=(.*)$/gm), ([, name = '', value = '']) => [name, value] as const)
     )
     const server = new MailServer(settings, folder, file)
-    while (!(await accepts(`127.0.0.1:${port}`))) await pause(20)
+    while (!(await accepts(`127.0.0.1:${port}`))) {
+      server.#checkRuns()
+      await pause(20)
+    }
     return server
+  }
+
+  #checkRuns(): void {
+    const { exitCode, signalCode } = this.#process
+    if (exitCode !== null || signalCode !== null) expect.fail('the mail server has ended')
   }
 
   /** The next mail to an address, whose recipient no other mail in the output has before it. */
   async to(email: string): Promise<string> {
-    for (; this.#process.exitCode === null && this.#process.signalCode === null;) {
+    for (;;) {
+      this.#checkRuns()
       const mail = this.#mails(email)[0]
       if (mail !== undefined) {
         this.#printed = this.#printed.replace(mail, '')
@@ -547,7 +556,6 @@ class MailServer {
       }
       await pause(20)
     }
-    return expect.fail('the mail server has ended')
   }
 
   /** How many mails to an address nobody has looked at. */

@@ -177,6 +177,8 @@ describe('settings of the data service', () => {
       [{ ONE_TIME_LINK_URL: '' }, /SMTP_URL is of use only with ONE_TIME_LINK_URL/],
       [{ SMTP_URL: '', SMTP_FROM: '' }, /ONE_TIME_LINK_URL needs SMTP_URL, or a handler/],
       [{ SMTP_URL: 'https://user:secret@mail.example.com' }, /SMTP_URL must be smtps:/],
+      [{ SMTP_URL: 'smtp://mail.example.com:0' }, /SMTP_URL must be smtps:/],
+      [{ SMTP_URL: 'smtps://:secret@mail.example.com' }, /SMTP_URL must have user name and password/],
       [{ SMTP_FROM: 'a@b.example, c@d.example' }, /SMTP_FROM must be an e-mail address/],
       [{ SIGN_UP_ROLES: 'nobody' }, /SIGN_UP_ROLES must be roles of the application/],
       [{ SIGN_UP_ROLES: 'Admin', OWNER_BYPASS_ROLE: 'admin' }, /SIGN_UP_ROLES must not name OWNER_BYPASS_ROLE/]

@@ -111,6 +111,15 @@ export interface OneTimeLink {
   readonly expiresAt: number
 }
 
+/** Which links count against the limit of an address: those of what the account is, but for those of an event's own. */
+export interface PlacesOf {
+  /** As OneTimeLink.accountState. */
+  readonly state: Buffer
+  /** Its id; empty for none. */
+  readonly event: string
+  readonly now: number
+}
+
 /** All refresh tokens that followed from one login (a refresh token family). */
 export interface Family {
   /** 16 bytes. */
@@ -192,9 +201,10 @@ export interface AuthUnit {
   dropExpiredSecret(accountId: string, of: { readonly slot: number; readonly now: number }): Promise<void>
   secretUsed(accountId: string, use: { readonly slot: number; readonly at: number }): Promise<void>
 
-  addOneTimeLink(link: OneTimeLink): Promise<void>
-  /** How many links of the address have neither been used nor expired. */
-  countOneTimeLinks(emailKey: Buffer, now: number): Promise<number>
+  /** `event` is the id of the one that asked for it. */
+  addOneTimeLink(link: OneTimeLink, event: string): Promise<void>
+  /** How many other events have links of the address that can be used. */
+  countOneTimeLinks(emailKey: Buffer, of: PlacesOf): Promise<number>
   /** Removes a link that has not expired. Of several transactions that do so, one is answered true. */
   takeOneTimeLink(hash: Buffer, now: number): Promise<boolean>
   /** Removes all links of the address. */

@@ -366,4 +366,6 @@ export interface OutboxStore {
   drop(event: SetAsideEvent): Promise<boolean>
   /** Deletes at most `limit` events that were delivered by then, and answers how many it deleted. */
   purge(deliveredBefore: number, limit: number): Promise<number>
+  /** The same for requests for one-time links that were made by then, whatever has become of them. */
+  purgeLinks(askedBefore: number, limit: number): Promise<number>
 }

@@ -57,7 +57,7 @@ export const OWN_TABLES = {
   },
   one_time_links: {
     since: '063-one-time-links',
-    columns: ['link_hash', 'email_key', 'email', 'account_state', 'expires_at']
+    columns: ['link_hash', 'email_key', 'email', 'account_state', 'event_id', 'expires_at']
   },
   outbox: {
     since: '054-outbox',

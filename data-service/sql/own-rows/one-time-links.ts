@@ -1,4 +1,4 @@
-import { accountKey, type OneTimeLink } from '../../auth/accounts/accounts.js'
+import { accountKey, type OneTimeLink, type PlacesOf } from '../../auth/accounts/accounts.js'
 import type { OwnTables } from '../engines/own-tables.js'
 import type { ReadSession, WriteSession } from '../engines/sessions.js'
 import { bytes, type StatementText, statementText } from '../engines/statement.js'
@@ -19,11 +19,12 @@ export class OneTimeLinkRows {
     this.#find = select(COLUMNS, `FROM ${table} WHERE link_hash = $hash AND expires_at > $now`)
     this.#count = select(
       COUNT,
-      `FROM (SELECT COUNT(*) AS live FROM ${table} WHERE email_key = $key AND expires_at > $now) AS counted`
+      `FROM (SELECT COUNT(DISTINCT event_id) AS live FROM ${table} WHERE email_key = $key AND expires_at > $now ` +
+        'AND account_state = $state AND event_id <> $event) AS counted'
     )
     this.#add = statementText(
-      `INSERT INTO ${table} (link_hash, email_key, email, account_state, expires_at) ` +
-        'VALUES ($hash, $key, $email, $state, $expires)'
+      `INSERT INTO ${table} (link_hash, email_key, email, account_state, event_id, expires_at) ` +
+        'VALUES ($hash, $key, $email, $state, $event, $expires)'
     )
     this.#take = statementText(`DELETE FROM ${table} WHERE link_hash = $hash AND expires_at > $now`)
     this.#drop = statementText(`DELETE FROM ${table} WHERE email_key = $key`)
@@ -34,14 +35,14 @@ export class OneTimeLinkRows {
     return row && { hash, email: row.email, accountState: row.account_state, expiresAt: row.expires_at }
   }
 
-  async count(session: WriteSession, key: Buffer, now: number): Promise<number> {
-    const [row] = await selectedRows(session, this.#count, { key, now: BigInt(now) })
+  async count(session: WriteSession, key: Buffer, { state, event, now }: PlacesOf): Promise<number> {
+    const [row] = await selectedRows(session, this.#count, { key, state, event, now: BigInt(now) })
     return row?.live ?? 0
   }
 
-  async add(session: WriteSession, { hash, email, accountState, expiresAt }: OneTimeLink): Promise<void> {
-    const link = { hash, email, state: accountState, expires: BigInt(expiresAt) }
-    await session.change(this.#add, { ...link, key: accountKey(email) })
+  async add(session: WriteSession, link: OneTimeLink, event: string): Promise<void> {
+    const { hash, email, accountState: state, expiresAt } = link
+    await session.change(this.#add, { hash, key: accountKey(email), email, state, event, expires: BigInt(expiresAt) })
   }
 
   async take(session: WriteSession, hash: Buffer, now: number): Promise<boolean> {

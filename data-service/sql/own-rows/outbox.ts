@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type EmittedEvent, webhookOfType } from '../../entity/event.js'
+import { type EmittedEvent, oneTimeLink, webhookOfType } from '../../entity/event.js'
 import type { ClaimedEvent, DueEvent, OutboxStore, SetAsideEvent, SetAsideOf } from '../../plan/model/stores.js'
 import { digits, millis, orNull, type RowOfColumns, selectedRows, select, textOfColumn } from './account-rows.js'
 import type { Database } from '../engines/engine.js'
@@ -127,10 +127,16 @@ function outboxTexts({ sql: { outbox } }: OwnTables) {
       const ofId = id === undefined ? '' : ' AND event_id = $event'
       return select(DEAD, `FROM ${outbox} WHERE dead_at IS NOT NULL${ofType}${ofId} ORDER BY dead_at, id LIMIT $limit`)
     },
-    old: select(ID, `FROM ${outbox} WHERE delivered_at <= $now ORDER BY delivered_at LIMIT $limit`),
-    /** The beginning of a DELETE. */
-    purge: `DELETE FROM ${outbox} WHERE delivered_at <= $now AND id IN`
+    delivered: purgeOf(outbox, 'delivered_at'),
+    // The type is no value, or SQLite would not use the index of these.
+    links: purgeOf(outbox, 'occurred_at', `type = '${oneTimeLink.name}' AND `)
   }
+}
+
+/** A SELECT of events that are over, and the beginning of the DELETE of these. */
+function purgeOf(outbox: string, time: string, and = '') {
+  const over = `FROM ${outbox} WHERE ${and}${time} <= $now`
+  return { old: select(ID, `${over} ORDER BY ${time} LIMIT $limit`), statement: `DELETE ${over} AND id IN` }
 }
 
 /** Milliseconds for a transaction, as long as the deadline of a call. */
@@ -173,6 +179,12 @@ export function createOutboxStore(
     )
   const settle = async (statement: StatementText, claimed: ClaimedEvent, values: BoundValues): Promise<boolean> =>
     (await run((session) => session.change(statement, { ...claimOf(claimed), ...values }))).rows === 1
+  const purge = ({ old, statement }: ReturnType<typeof purgeOf>, now: number, limit: number): Promise<number> =>
+    run(async (session) => {
+      const values = { now: BigInt(now), limit: BigInt(Math.min(limit, EVENTS_PER_DELETE)) }
+      const keys = (await selectedRows(session, old, values)).map(({ id }) => BigInt(id))
+      return await deleteListed(session, statement, { keys, now })
+    })
   return {
     async due(types, { now, limit }) {
       const padded = padToPowerOfTwo(types)
@@ -226,15 +238,8 @@ export function createOutboxStore(
       }),
     drop: (event) =>
       run(async (session) => (await session.change(texts.drop, { id: BigInt(event.sequence) })).rows === 1),
-    purge: (deliveredBefore, limit) =>
-      run(async (session) => {
-        const old = await selectedRows(session, texts.old, {
-          now: BigInt(deliveredBefore),
-          limit: BigInt(Math.min(limit, EVENTS_PER_DELETE))
-        })
-        const keys = old.map(({ id }) => BigInt(id))
-        return await deleteListed(session, texts.purge, { keys, now: deliveredBefore })
-      }),
+    purge: (deliveredBefore, limit) => purge(texts.delivered, deliveredBefore, limit),
+    purgeLinks: (askedBefore, limit) => purge(texts.links, askedBefore, limit),
     close: () => reader.close()
   }
 }

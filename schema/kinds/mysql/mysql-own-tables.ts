@@ -131,6 +131,7 @@ function mysqlOwnTables(collation: string): Record<OwnTablesMigration, readonly 
     '063-one-time-links': [
       'CREATE TABLE IF NOT EXISTS `one_time_links` (`link_hash` BINARY(32) NOT NULL PRIMARY KEY, ' +
         `\`email_key\` BINARY(32) NOT NULL, \`email\` ${text(254)}, \`account_state\` BINARY(32) NOT NULL, ` +
+        '`event_id` CHAR(36) CHARACTER SET ascii COLLATE ascii_bin NOT NULL, ' +
         '`expires_at` BIGINT NOT NULL, INDEX `one_time_links_email_key` (`email_key`), ' +
         `INDEX \`one_time_links_expires_at\` (\`expires_at\`)) ${TABLE_OPTIONS}`
     ]

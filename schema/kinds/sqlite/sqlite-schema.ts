@@ -288,9 +288,11 @@ function sqliteOwnTables(): Record<OwnTablesMigration, readonly string[]> {
     ],
     '063-one-time-links': [
       'CREATE TABLE IF NOT EXISTS `one_time_links` (`link_hash` BLOB NOT NULL PRIMARY KEY, `email_key` BLOB NOT NULL, ' +
-        '`email` TEXT NOT NULL, `account_state` BLOB NOT NULL, `expires_at` INTEGER NOT NULL) STRICT',
+        '`email` TEXT NOT NULL, `account_state` BLOB NOT NULL, `event_id` TEXT NOT NULL, `expires_at` INTEGER NOT NULL) STRICT',
       'CREATE INDEX IF NOT EXISTS `one_time_links_email_key` ON `one_time_links` (`email_key`)',
-      'CREATE INDEX IF NOT EXISTS `one_time_links_expires_at` ON `one_time_links` (`expires_at`)'
+      'CREATE INDEX IF NOT EXISTS `one_time_links_expires_at` ON `one_time_links` (`expires_at`)',
+      // For their purge: the index by type has waiting events alone.
+      "CREATE INDEX IF NOT EXISTS `outbox_one_time_links` ON `outbox` (`occurred_at`) WHERE `type` = 'one-time-link'"
     ]
   }
 }

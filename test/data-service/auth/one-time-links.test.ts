@@ -1,8 +1,13 @@
+import { once } from 'node:events'
+import { createServer, type Socket } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { pino } from 'pino'
 import { withLinkSecrets } from '../../../data-service/auth/one-time-links.js'
 import { isWebhook, oneTimeLink, onEvent, type OutboxEvent } from '../../../data-service/entity/event.js'
+import { mailHandler } from '../../../data-service/outbox/mail-delivery.js'
 import { eachDatabase } from '../../harness/database.js'
+import { listenLocally } from '../../harness/local-server.js'
 import { openTestDatabase, type TestDatabase } from '../../oracle/test-database.js'
 import { AuthHarness, MINUTE, rejectionOf, type Replica } from './auth-harness.js'
 
@@ -33,9 +38,10 @@ eachDatabase((kind) => {
     })
 
     /** Delivers all events of the outbox, as often as it is called, to a handler; answers what that got. */
-    const delivered = async (): Promise<Sent[]> => {
+    const delivered = async (fail = (): void => undefined): Promise<Sent[]> => {
       const sent: Sent[] = []
       const handler = onEvent(oneTimeLink, ({ payload: { purpose, email, url } }) => {
+        fail()
         const [page, token = ''] = url.split('#token=')
         expect(page).to.equal(LINKS.url)
         sent.push({ purpose, email, token })
@@ -45,6 +51,7 @@ eachDatabase((kind) => {
       const context = { signal: new AbortController().signal, log: pino({ level: 'silent' }) }
       for (const row of await sql.run('SELECT * FROM ur_outbox ORDER BY id')) {
         const event = {
+          id: row['event_id'],
           type: row['type'],
           occurredAt: new Date(Number(row['occurred_at'])).toISOString(),
           payload: JSON.parse(String(row['payload'])) as object
@@ -130,9 +137,31 @@ eachDatabase((kind) => {
       expect(await rejectionOf(replica.ask('KIM@example.com', 'LINK_REASON_SIGN_UP'))).to.include({
         code: 'quota-exceeded'
       })
-      expect([await delivered(), await delivered()].map(({ length }) => length)).to.deep.equal([5, 0])
+      expect([await delivered(), await delivered()].map(({ length }) => length)).to.deep.equal([5, 5])
+      // The links of the five are void then.
+      await sql.run('UPDATE ur_accounts SET session_generation = 7')
+      await sql.run('DELETE FROM ur_outbox WHERE event_id IN (SELECT event_id FROM ur_one_time_links)')
+      expect(await delivered()).to.have.length(5)
       // Logins are counted apart.
       await replica.login({ email: KIM, password: 'right' })
+    })
+
+    it('of which the mail fails take no place of others, and are sent once it works', async () => {
+      await replica.ask(KIM)
+      let failed = 0
+      const fail = (): void => {
+        failed += 1
+        throw new Error('the mail server is away')
+      }
+      for (let delivery = 1; delivery <= 7; delivery += 1) {
+        expect(await delivered(fail).catch(String)).to.equal('Error: the mail server is away')
+        expect(failed).to.equal(delivery)
+      }
+      expect(await delivered()).to.have.length(1)
+      for (let asked = 0; asked < 4; asked += 1) await replica.ask(KIM)
+      const sent = await delivered()
+      expect(sent).to.have.length(5)
+      await replica.use(sent.at(-1)?.token ?? '', NEW)
     })
 
     it('make accounts with the roles of the setting alone, and say so to an account that is there', async () => {
@@ -171,5 +200,69 @@ eachDatabase((kind) => {
       expect(await rejectionOf(replica.use(token, KIM))).to.include({ code: 'body.invalid' })
       await replica.use(token, NEW)
     })
+  })
+})
+
+describe('a mail server of this machine that offers STARTTLS', () => {
+  /** What it answers to the recipients, `silence@…` excepted. */
+  const ANSWERS: Readonly<Record<string, string>> = {
+    refused: '550 5.1.1 nobody',
+    later: '451 4.2.1 later',
+    taken: '250 yes'
+  }
+  const heard: string[] = []
+  const sockets: Socket[] = []
+  let isMail = false
+  const answerTo = (line: string): string | undefined => {
+    if (line.startsWith('EHLO')) return '250-here\r\n250 STARTTLS'
+    if (line.startsWith('STARTTLS')) return '454 no certificate'
+    if (line.startsWith('RCPT')) return ANSWERS[/<(\w+)@/.exec(line)?.[1] ?? '']
+    isMail = line === 'DATA'
+    return isMail ? '354 go on' : '250 yes'
+  }
+  const server = createServer((socket) => {
+    sockets.push(socket.setEncoding('utf8'))
+    socket.write('220 here\r\n')
+    socket
+      .on('error', () => undefined)
+      .on('data', (chunk) => {
+        for (const line of String(chunk).split('\r\n').slice(0, -1)) {
+          if (isMail && line !== '.') continue
+          heard.push(line)
+          const answer = answerTo(line)
+          if (answer !== undefined) socket.write(`${answer}\r\n`)
+        }
+      })
+  })
+  let port = 0
+  before(async () => {
+    port = await listenLocally(server)
+  })
+  after(() => server.close())
+
+  it('gets mails without TLS, is not asked again after a refusal for good, and not kept waiting after the end', async () => {
+    const logs: string[] = []
+    const log = pino({}, { write: (line) => void logs.push(line) })
+    const settings = { host: '127.0.0.1', port, secure: false, auth: undefined, from: 'shop@example.com' }
+    const { handle } = await mailHandler(settings)
+    const stop = new AbortController()
+    const send = async (name: string): Promise<void> => {
+      const payload = { purpose: 'sign-up', email: `${name}@example.com`, url: 'https://x/#token=s', expiresAt: '2030' }
+      await handle({ id: name, payload } as unknown as OutboxEvent, { signal: stop.signal, log })
+    }
+    await send('taken')
+    expect(heard).to.include('.').and.not.include('STARTTLS')
+    await send('refused')
+    expect(logs.map((line) => (JSON.parse(line) as { readonly answer: string }).answer)).to.deep.equal([
+      'EENVELOPE 550'
+    ])
+    expect(String(await send('later').catch(String))).to.equal(
+      'Error: The mail server did not take a mail: EENVELOPE 451'
+    )
+    const silent = send('silent').catch(String)
+    while (!heard.includes('RCPT TO:<silent@example.com>')) await pause(5)
+    stop.abort()
+    expect(await silent).to.include('did not take a mail')
+    for (const socket of sockets) if (!socket.closed) await once(socket, 'close')
   })
 })

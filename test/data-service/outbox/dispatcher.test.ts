@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { OutboxEvent } from '../../../data-service/entity/event.js'
 import { eachDatabase } from '../../harness/database.js'
-import { FreshOutbox, SETTINGS } from './fresh-outbox.js'
+import { FreshOutbox, SETTINGS, TYPE } from './fresh-outbox.js'
 
 /** Handlers that run at the same time in one process. */
 const CONCURRENCY = 8
@@ -63,6 +63,31 @@ eachDatabase((kind) => {
         outbox.now += waits.at(-1) ?? 0
       }
       expect(waits).to.deep.equal([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 600, 600].map((seconds) => seconds * 1000))
+    })
+
+    it('has places of their own for one-time links, of which any number hang, and purges them after their time', async () => {
+      const held = new HeldHandler()
+      const link = 'one-time-link'
+      const links: string[] = []
+      for (let n = 0; n < CONCURRENCY; n++) links.push(await outbox.emit(`link-${n}`, link))
+      const handle = (event: OutboxEvent, signal: AbortSignal) =>
+        event.type === link ? held.handle(event, signal) : undefined
+      outbox.dispatch(handle, { types: [TYPE, link] })
+      await outbox.until(() => held.begun.length === CONCURRENCY / 2)
+      const other = await outbox.emit('other')
+      await delivered(other)
+      expect(held.begun).to.have.length(CONCURRENCY / 2)
+      held.release()
+      await Promise.all(links.map(delivered))
+      await outbox.stopDispatchers()
+      const askedBefore = outbox.now
+      outbox.now += 1
+      const late = await outbox.emit('late', link)
+      // One waits, and is of no more use than those that were delivered.
+      await outbox.emit('late', link)
+      expect(await outbox.purgeLinks(askedBefore)).to.equal(CONCURRENCY)
+      await Promise.all([other, late].map((id) => outbox.row(id)))
+      expect(await outbox.purgeLinks(outbox.now)).to.equal(2)
     })
 
     it('varies the wait by a quarter, and does not try again before it is over', async () => {

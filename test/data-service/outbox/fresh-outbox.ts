@@ -20,7 +20,7 @@ import { type MemoryLog, memoryLog } from '../../harness/memory-log.js'
 import { OWN } from '../../harness/own-tables.js'
 import { openTestDatabase, type RawRow, type TestDatabase } from '../../oracle/test-database.js'
 
-const TYPE = 'tried'
+export const TYPE = 'tried'
 
 /** Short, since a look costs one statement and the clock of the tests does not move with the looks. */
 const POLL_INTERVAL = 5
@@ -35,6 +35,8 @@ interface Dispatching extends Partial<OutboxSettings> {
   /** Milliseconds. */
   readonly webhookTimeout?: number
   readonly privateNetworks?: boolean
+  /** What the handler is for. */
+  readonly types?: readonly string[]
 }
 
 /** What one process would have, with a log of its own. */
@@ -107,7 +109,7 @@ export class FreshOutbox {
   /** Starts a dispatcher, as a data service does. */
   dispatch(
     handle: Handle,
-    { webhooks = [], webhookTimeout, privateNetworks = true, ...settings }: Dispatching = {}
+    { webhooks = [], webhookTimeout, privateNetworks = true, types = [TYPE], ...settings }: Dispatching = {}
   ): Started {
     const log = memoryLog()
     const outbox = this.#outbox
@@ -134,11 +136,11 @@ export class FreshOutbox {
       randomBytes,
       newGuid: randomUUID
     }
-    const handler = {
-      event: { name: TYPE },
+    const handlers = types.map((name) => ({
+      event: { name },
       handle: (event: OutboxEvent, { signal }: { readonly signal: AbortSignal }) => handle(event, signal)
-    }
-    const dispatcher = new Outbox([handler], {
+    }))
+    const dispatcher = new Outbox(handlers, {
       store,
       writeDeps,
       settings: { ...SETTINGS, ...settings },
@@ -169,6 +171,10 @@ export class FreshOutbox {
       })
     )
     return id
+  }
+
+  purgeLinks(askedBefore: number): Promise<number> {
+    return this.#outbox.purgeLinks(askedBefore, 100)
   }
 
   /** The row of an event by hand-written SQL. */
