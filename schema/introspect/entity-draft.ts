@@ -202,7 +202,7 @@ function beginDraft(table: LiveTable, options: DraftOptions): Omit<BegunDraft, '
   if (columns.length === 0) return { why: 'it has no column that can be served' }
   const hidden = options.hidden.get(table.name) ?? new Set<string>()
   if (key.length === 0 && columns.every((one) => isSecret(one, { table, key, hidden }))) {
-    return { why: 'it has no key, and all its columns are hidden by their names' }
+    return { why: 'it has no key, and all its columns are hidden by their names; those that `--key` names are served' }
   }
   const versionColumn = table.withoutTransactions === undefined && key.length > 0 ? version?.name : undefined
   return {

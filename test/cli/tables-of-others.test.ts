@@ -128,7 +128,7 @@ eachDatabase((kind) => {
       const [bytes, dump] = [await bytesOf(fresh.url), await dumpOf(fresh.url)]
       const started = await command(['start', 'data-service'])
       expect(started.code).to.equal(1)
-      expect(started.out).to.match(/18 migrations have not run: .*Run them with `uniform-rest migrate`/)
+      expect(started.out).to.match(/19 migrations have not run: .*Run them with `uniform-rest migrate`/)
       for (const [args, env] of [
         [['start', 'data-service'], { MIGRATE_AT_START: 'true' }],
         [['account', 'list'], { MIGRATE_AT_START: 'true' }],
@@ -160,7 +160,7 @@ eachDatabase((kind) => {
       expect(ran.out).to.include('ran 001-shop').and.include('ran 002-notes')
       expect(ran.code).to.equal(0)
       expect(partOf(await dumpOf(fresh.url), dump)).to.deep.equal(dump)
-      expect((await command(['migrate'])).out).to.include('all 18 migrations have run')
+      expect((await command(['migrate'])).out).to.include('all 19 migrations have run')
       expect((await command(['migrate', 'status'])).out).to.include('001-shop, whose tables stood there already')
     })
 
