@@ -54,8 +54,8 @@ export function unknownSettings({ environment, dotEnv, application }: Sources): 
   ]
 }
 
-/** First words of settings that names of other programs begin with as well: HTTP_PROXY, those of OpenTelemetry. */
-const FOREIGN_WORDS: readonly string[] = ['HTTP', 'OTEL']
+/** First words of settings that names of other programs begin with as well: HTTP_PROXY, those of OpenTelemetry and of mail. */
+const FOREIGN_WORDS: readonly string[] = ['HTTP', 'OTEL', 'SMTP']
 
 /** Characters. Any two shorter names are much alike. */
 const SHORTEST = 9

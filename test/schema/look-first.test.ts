@@ -389,7 +389,7 @@ describe('migrations with the tables of the engine in another database of the se
       expect(await dumpOf(rows.url)).to.deep.equal(before)
       expect(Object.keys(await dumpOf(engine.url)))
         .to.include('ur_audit_entries')
-        .and.have.length(11)
+        .and.have.length(12)
       expect(await migrateDatabase(database, all, { own, log })).to.deep.equal([])
       const more = [...all, { name: '002-notes', steps: [notes] }]
       const error = await migrateDatabase(database, more, { own, log }).catch(String)
