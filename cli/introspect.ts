@@ -316,7 +316,7 @@ interface Rewritten {
   readonly text: string
 }
 
-/** Files of tables whose key this run names or forgets, where nobody has changed the file: it follows by itself. */
+/** Entity files that this run writes again: it names or forgets the key of their table, and they are as it wrote them. */
 async function newlyKeyed(
   { drafts, changes }: { readonly drafts: Pick<Found, 'entities' | 'refused'>; readonly changes: Changes },
   { order, writer, folder }: { readonly order: IntrospectOrder; readonly writer: FileWriter; readonly folder: string }

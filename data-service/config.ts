@@ -49,7 +49,7 @@ export interface DataServiceConfig {
   readonly accountLimit: RateLimit | undefined
   readonly ownership: OwnershipPolicy & { readonly claimType: string; readonly owners: OwnerClaims }
   readonly tokens: TokenConfig
-  /** undefined: nobody gets one. */
+  /** undefined where one-time links are off. */
   readonly oneTimeLinks: OneTimeLinkSettings | undefined
   readonly mail: MailSettings | undefined
   readonly idempotency: { readonly retention: number; readonly required: boolean }

@@ -137,6 +137,9 @@ export function rejectionAt(
   return new DomainError(code, detail, { violations: [{ code, detail, place }], cause })
 }
 
+/** The place of an access token that is missing or not valid. */
+export const AUTHORIZATION: ViolationPlace = { in: 'header', name: 'Authorization' }
+
 /** At most `length` characters, followed by an ellipsis where something was cut. Characters are code points, so that no surrogate pair is cut in half. */
 export function shortened(text: string, length: number): string {
   if (text.length <= length) return text

@@ -46,7 +46,7 @@ interface OutsideProvider {
 export interface OneTimeLinkSettings {
   /** The page that a link leads to. The secret is its fragment, which browsers send to no server. */
   readonly url: string
-  /** Of accounts that people make themselves; none: nobody signs up. */
+  /** The roles of accounts that people make themselves. Without any, sign-up is off. */
   readonly signUpRoles: readonly string[]
 }
 

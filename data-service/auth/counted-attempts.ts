@@ -14,7 +14,7 @@ interface CountedAttempt {
   readonly event: 'login' | 'password' | 'sign-in' | 'token' | 'link-request' | 'link'
   /** Failures are counted under it, together with the address, and under the address alone: 32 bytes. */
   readonly key: Buffer
-  /** For the trail; undefined for nobody that is known. `judge` may set it. */
+  /** For the trail; undefined where the account is not known. `judge` may set it. */
   account: TrailSubject | undefined
   /** As addressOfAttempt answers it. */
   readonly clientAddress: string

@@ -5,8 +5,8 @@ import { type Account, accountKey, type AuthUnit, type StoredAccount } from './a
 import { whyOff, type WithSampleData } from './sessions.js'
 import type { PermissionsOf } from './tokens/claims.js'
 
-// What the permission to manage accounts allows: nobody gives more rights than they hold, and nobody changes an account that
-// holds more (docs/decisions/091-who-manages-accounts.md).
+// What the permission to manage accounts allows. Managers give only rights that they hold, and change only accounts that
+// hold no more than theirs (docs/decisions/091-who-manages-accounts.md).
 
 export const MANAGE_ACCOUNTS = 'accounts:manage'
 

@@ -81,7 +81,7 @@ export interface Entity {
   readonly mistakes: readonly string[]
 }
 
-/** An entity whose rows have a key. Nothing but lists, pages, exports and totals takes others. */
+/** An entity whose rows have a key. Lists, pages, exports and totals take entities without a key too. */
 export interface KeyedEntity extends Entity {
   readonly key: KeyColumns
 }

@@ -75,7 +75,7 @@ export async function mailHandler({ from, auth, ...server }: MailSettings): Prom
     ...server,
     ...(auth === undefined ? {} : { auth }),
     requireTLS: !server.secure && !isLoopback(server.host),
-    // Such a server has a certificate that nobody has signed, and offers STARTTLS all the same.
+    // Such a server offers STARTTLS with a certificate that it has signed itself.
     ignoreTLS: isLoopback(server.host),
     connectionTimeout: SERVER_TIMEOUT,
     greetingTimeout: SERVER_TIMEOUT,

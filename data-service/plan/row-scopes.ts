@@ -1,4 +1,4 @@
-import { DomainError, rejectionAt, type ViolationPlace } from '../../shared/errors.js'
+import { AUTHORIZATION, DomainError, rejectionAt, type ViolationPlace } from '../../shared/errors.js'
 import type { OwnRows, ReadAccess } from '../entity/access.js'
 import type { Authenticated, Caller } from '../entity/caller.js'
 import type { Column, Entity } from '../entity/entity.js'
@@ -329,8 +329,7 @@ export function ownerColumn(entity: Entity, { property }: OwnRows): Column {
 }
 
 export function tokenRequired(): DomainError {
-  const place = { in: 'header', name: 'Authorization' } as const
-  return rejectionAt('auth.required', 'This needs an access token.', { place })
+  return rejectionAt('auth.required', 'This needs an access token.', { place: AUTHORIZATION })
 }
 
 export function lacks(permission: Permission): DomainError {

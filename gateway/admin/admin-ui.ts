@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { DomainError, rejectionAt } from '../../shared/errors.js'
+import { AUTHORIZATION, DomainError, rejectionAt } from '../../shared/errors.js'
 import { StartError } from '../../shared/start-error.js'
 import type { CatalogueSnapshot } from '../data/catalogue.js'
 import { acceptedCoding, addVary, type Coding, IMMUTABLE } from '../http/header-fields.js'
@@ -14,7 +14,6 @@ import type { Documents } from '../openapi/documents.js'
 import { answerOtherMethods } from '../server/methods.js'
 
 /** What `npm run build` makes of clients/admin: each file compressed by Brotli, and nowhere as it is. */
-const AUTHORIZATION = { in: 'header', name: 'Authorization' } as const
 const ADMIN_FOLDER = new URL('./application/', import.meta.url)
 
 /** The admin as it was built: names of files, each with the digest of its content in it. */

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { rejectionAt } from '../../shared/errors.js'
+import { AUTHORIZATION, rejectionAt } from '../../shared/errors.js'
 import {
   type CredentialSlot,
   MAX_AUTHORIZATION,
@@ -11,12 +11,11 @@ import {
 export function checkedAuthorization(authorization: string): string {
   // A longer one could pass the header limit of an HTTP/2 peer, which would close the connection and end all other calls.
   if (authorization.length <= MAX_AUTHORIZATION && METADATA_TEXT.test(authorization)) return authorization
-  const place = { in: 'header', name: 'Authorization' } as const
   if (authorization.length > MAX_AUTHORIZATION) {
     const detail = `The header Authorization is too large: it has at most ${MAX_AUTHORIZATION} bytes.`
-    throw rejectionAt('auth.invalid-token', detail, { place })
+    throw rejectionAt('auth.invalid-token', detail, { place: AUTHORIZATION })
   }
-  throw rejectionAt('auth.invalid-token', 'The access token is not a well-formed JWT.', { place })
+  throw rejectionAt('auth.invalid-token', 'The access token is not a well-formed JWT.', { place: AUTHORIZATION })
 }
 
 /** The tokens that a stream knows, the least recently used of which makes room for a new one. */

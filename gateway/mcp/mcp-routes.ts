@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { rejectionAt } from '../../shared/errors.js'
+import { AUTHORIZATION, rejectionAt } from '../../shared/errors.js'
 import { loadOptional } from '../../shared/optional-package.js'
 import { writeContext } from '../entity-routes/requests.js'
 import { isLargeWrite, type LargeWrites } from '../entity-routes/large-writes.js'
@@ -51,8 +51,7 @@ export const mcpRoutes = fp<McpOptions>(
           reply.header('cache-control', 'no-store')
           refuseOtherOrigins(request, [...origins, new URL(address.baseFor(request)).origin])
           if (request.headers.authorization === undefined) {
-            const place = { in: 'header', name: 'Authorization' } as const
-            throw rejectionAt('auth.required', 'Agents need an access token.', { place })
+            throw rejectionAt('auth.required', 'Agents need an access token.', { place: AUTHORIZATION })
           }
           done()
         },

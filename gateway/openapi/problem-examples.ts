@@ -1,4 +1,5 @@
 import {
+  AUTHORIZATION,
   DomainError,
   type ErrorCode,
   httpStatusOf,
@@ -40,8 +41,8 @@ const EXAMPLE_PLACES: Readonly<Partial<Record<ErrorCode, ViolationPlace>>> = {
   'idempotency.key.invalid': { in: 'header', name: 'Idempotency-Key' },
   'idempotency.key.missing': { in: 'header', name: 'Idempotency-Key' },
   'version.unsupported': { in: 'header', name: 'api-version' },
-  'auth.required': { in: 'header', name: 'Authorization' },
-  'auth.invalid-token': { in: 'header', name: 'Authorization' },
+  'auth.required': AUTHORIZATION,
+  'auth.invalid-token': AUTHORIZATION,
   'request.cross-site': { in: 'header', name: 'Sec-Fetch-Site' },
   'ownership.denied': { in: 'parameter', name: 'id' },
   'media-type.unsupported': { in: 'header', name: 'Content-Type' }

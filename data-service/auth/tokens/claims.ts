@@ -7,7 +7,7 @@ import {
   TokenRejected,
   verifiedToken
 } from '../../../shared/access-token.js'
-import { type DomainError, rejectionAt } from '../../../shared/errors.js'
+import { AUTHORIZATION, type DomainError, rejectionAt } from '../../../shared/errors.js'
 import type { Permission } from '../../entity/fields/names.js'
 import { anonymous, type Authenticated, type Caller } from '../../entity/caller.js'
 import { INT64_RANGE, parseInteger } from '../../entity/fields/numbers.js'
@@ -252,6 +252,8 @@ export function identifyBy(
 }
 
 function rejected(reason: TokenRejected): DomainError {
-  const place = { in: 'header', name: 'Authorization' } as const
-  return rejectionAt('auth.invalid-token', 'The access token is not valid, or not any more.', { place, cause: reason })
+  return rejectionAt('auth.invalid-token', 'The access token is not valid, or not any more.', {
+    place: AUTHORIZATION,
+    cause: reason
+  })
 }

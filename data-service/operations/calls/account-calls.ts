@@ -281,8 +281,8 @@ async function lockedAccount({ unit, path }: Pick<Change, 'unit' | 'path'>): Pro
 }
 
 /**
- * Throws `capability.denied` for an account that holds more than the manager. It is called before a change and after it, so
- * that nobody changes such an account or makes one.
+ * Throws `capability.denied` for an account that holds more than the manager. It is called before a change and after it:
+ * a manager neither changes such an account nor makes one.
  */
 function checkWithin(account: DescribedAccount, powers: Powers, deps: AccountDeps): void {
   const beyond = whyBeyond(account, powers, deps)

@@ -155,8 +155,8 @@ interface SnapshotOptions {
   readonly closed: () => void
 }
 
-/** Milliseconds of decoding, after which other calls have a turn. */
-const DECODING_MS = 10
+/** Milliseconds after which other calls have a turn: between two rows that are decoded, or two statements of a transaction. */
+const OWN_TURN_MS = 10
 /** Rows that one statement reads. Other calls wait while they are written. */
 const ROWS_PER_TURN = 250
 
@@ -208,12 +208,12 @@ export async function decodedRows<Row>(
   decode: (row: readonly unknown[]) => Row
 ): Promise<Row[]> {
   const rows: Row[] = []
-  let until = performance.now() + DECODING_MS
+  let until = performance.now() + OWN_TURN_MS
   for (const row of await raw) {
     rows.push(decode(row))
     if (performance.now() < until) continue
     await setImmediate()
-    until = performance.now() + DECODING_MS
+    until = performance.now() + OWN_TURN_MS
   }
   return rows
 }
@@ -289,9 +289,6 @@ interface SqliteTransactionOptions {
   readonly ended: () => void
 }
 
-/** Milliseconds of a transaction after which other calls have a turn between two of its statements. */
-const TRANSACTION_TURN_MS = 10
-
 class SqliteTransaction implements OpenTransaction {
   readonly node = undefined
   readonly isGuarding = false
@@ -361,7 +358,7 @@ class SqliteTransaction implements OpenTransaction {
 
   /** Only reads run in the meantime: they have a connection of their own, and other transactions wait for the end of this one. */
   async #step<Result>(work: (connection: SqliteConnection) => Result): Promise<Result> {
-    if (performance.now() - this.#turnBegan > TRANSACTION_TURN_MS) {
+    if (performance.now() - this.#turnBegan > OWN_TURN_MS) {
       await setImmediate()
       this.#turnBegan = performance.now()
     }
