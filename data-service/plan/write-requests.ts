@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises'
 import { hasTooManyValues, MAX_BODY_VALUES } from '../../shared/transport/json-bounds.js'
 import { DomainError, rejectionAt } from '../../shared/errors.js'
 import { MAX_BATCH } from '../../shared/request-limits.js'
@@ -305,39 +304,48 @@ export function patchOf(body: JsonValue, { name }: Column): JsonValue {
 /** Characters that a body has at most (contract.md section 2). To parse a value takes many times its size. */
 const MAX_MERGED = 1_048_576
 
-/** Characters of a stored value, beyond which others have a turn before and after it is parsed, merged and written. */
+/** Characters of a stored value, beyond which to parse, to merge and to write it are turns of their own. */
 const LARGE_MERGED = 65_536
 
+/** How a stored value is patched. */
+interface Merging {
+  readonly patch: JsonValue
+  readonly field: Field
+  /** Resolves in a turn of the event loop that the caller has for this alone. */
+  readonly turn: () => Promise<void>
+}
+
 /** Many patches could make more of a value than any body holds, and other writers may have stored more. */
-async function mergedValue(stored: string, patch: JsonValue, field: Field): Promise<Value | Unmet> {
+async function mergedValue(stored: string, { patch, field, turn }: Merging): Promise<Value | Unmet> {
   const isTooMuch = (text: string): boolean => text.length > MAX_MERGED || hasTooManyValues(text)
   const tooMuch = new Unmet(
     `have at most ${MAX_MERGED} characters and ${MAX_BODY_VALUES} values after the patch; a PUT replaces it`
   )
   const isLarge = stored.length > LARGE_MERGED
-  if (isLarge) await setImmediate()
+  if (isLarge) await turn()
   if (isTooMuch(stored)) return tooMuch
   const parsed = storedJson(stored)
-  if (isLarge) await setImmediate()
+  if (isLarge) await turn()
   const value = parseMember(mergePatch(parsed, patch), field)
-  if (isLarge) await setImmediate()
+  if (isLarge) await turn()
   return typeof value === 'string' && isTooMuch(value) ? tooMuch : value
 }
 
 /**
  * The values of columns of JSON that a merge patch changes, with the stored row at hand. Throws `body.invalid` for one that
- * does not meet its schema.
+ * does not meet its schema. `turn`: see `Merging`.
  */
 export async function mergedValues(
   merged: ParsedUpdate['merged'],
-  stored: NamedValues
+  stored: NamedValues,
+  turn: Merging['turn']
 ): Promise<ReadonlyMap<Column, Value>> {
   const violations = new Violations()
   const values = new Map<Column, Value>()
   for (const [column, patch] of merged) {
     const { name, field } = column
     const text = stored[name]
-    const value = await mergedValue(typeof text === 'string' ? text : 'null', patch, field)
+    const value = await mergedValue(typeof text === 'string' ? text : 'null', { patch, field, turn })
     if (value instanceof Unmet) violations.addAt(`/${name}`, `${name} must ${value.message}.`, value)
     else values.set(column, value)
   }

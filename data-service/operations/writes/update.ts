@@ -85,7 +85,7 @@ export async function updateRow({ parsed, checkBody }: RowToUpdate, steps: Write
   // A megabyte takes a third of a second to merge, and the row is the same under its lock.
   let over = merged.size === 0 ? parsed.values : undefined
   const valuesOver = async (row: StoredRow): Promise<ParsedUpdate['values']> =>
-    (over ??= new Map([...parsed.values, ...(await mergedValues(merged, namedRow(row)))]))
+    (over ??= new Map([...parsed.values, ...(await mergedValues(merged, namedRow(row), () => steps.turn()))]))
   if (updateRule === undefined) {
     checkBody?.()
     const isRead = wantsRowBefore(resource.entity, 'update') || merged.size > 0

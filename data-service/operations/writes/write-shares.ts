@@ -1,6 +1,7 @@
 import { FairSemaphore, type Entrant, type PlacesState } from '../../../shared/fair-semaphore.js'
 import type { MemoryGuard } from '../../../shared/memory-guard.js'
-import { type CallContext, countedAddress } from '../../entity/caller.js'
+import { Turns } from '../../../shared/turns.js'
+import { type CallContext, type Caller, countedAddress, shareKey } from '../../entity/caller.js'
 import type { UnitOfWork, WriteStore } from '../../plan/model/stores.js'
 import { MAX_BATCH_ROWS } from '../../plan/write-requests.js'
 import { sharesOf } from '../fair-shares.js'
@@ -63,6 +64,7 @@ export class WriteShares {
   readonly #after: (milliseconds: number, call: () => void) => void
   /** Large writes, one of a caller. */
   readonly #large: FairSemaphore
+  readonly #turns = new Turns(1)
   /** Transactions at a time: of a caller, and those of large writes of all callers. */
   readonly #limits: { readonly ofCaller: number; readonly large: number; readonly places: number }
 
@@ -112,6 +114,12 @@ export class WriteShares {
     } finally {
       leave()
     }
+  }
+
+  /** Resolves in a turn of the event loop that no other write of the caller has. Those of others have the same one. */
+  async turnOf(caller: Caller): Promise<void> {
+    const key = shareKey(caller, '')
+    await new Promise<void>((resolve) => void this.#turns.enter(key, resolve))
   }
 
   /**

@@ -115,6 +115,11 @@ export class WriteSteps {
     this.via = by.via ?? 'request'
   }
 
+  /** Resolves when the caller has a turn of the event loop for work that is long. */
+  async turn(): Promise<void> {
+    await this.deps.shares.turnOf(this.caller)
+  }
+
   get tools(): RuleTools {
     return ruleTools(this)
   }

@@ -261,3 +261,21 @@ describe('the shares of writes', () => {
     expect(rowsOf([row, { children: [] }, row])).to.equal(9)
   })
 })
+
+describe('long work of writes in turns of the event loop', () => {
+  it('begins once in a turn for each caller, in the order in which the caller asked', async () => {
+    const { shares } = new TestWrites(10)
+    const begun: string[] = []
+    const begin = async (subject: string, name: string): Promise<void> => {
+      await shares.turnOf(account(subject))
+      begun.push(name)
+    }
+    const all = [begin('ann', 'ann 1'), begin('ann', 'ann 2'), begin('ann', 'ann 3'), begin('ben', 'ben 1')]
+    const turns: string[][] = []
+    for (let seen = 0; seen < all.length; seen = begun.length) {
+      await new Promise<void>((resolve) => void setImmediate(resolve))
+      if (begun.length > seen) turns.push(begun.slice(seen))
+    }
+    expect(turns).to.deep.equal([['ann 1', 'ben 1'], ['ann 2'], ['ann 3']])
+  })
+})
