@@ -217,7 +217,10 @@ export interface AuthUnit {
   /** Stores the attempts of a locked key. They may be purged from `expiresAt` on. */
   keepAttempts(keyHash: Buffer, attempts: LoginAttempts, expiresAt: number): Promise<void>
 
-  /** `token` is the first token of the family. The family expires when its last token does. */
+  /**
+   * `token` is the first token of the family. The family expires when its last token does. An account has 100 families at
+   * most: beyond them, those that were not used for the longest time end.
+   */
   addFamily(family: Family, token: NewToken): Promise<void>
   /**
    * Locks and returns the family that a token belongs to or names. No other transaction changes the family or its tokens

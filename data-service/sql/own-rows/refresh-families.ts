@@ -32,6 +32,12 @@ const TOKEN_COLUMNS = {
 }
 const ISSUED = { issued_at: millis }
 
+/** Sessions that an account has at most. A new one ends the one that was not used for the longest time. */
+const MOST_SESSIONS = 100
+
+/** Sessions beyond these that a new one ends at most. */
+const ENDED_AT_ONCE = 10
+
 /** The families of refresh tokens of one database, and their tokens. */
 export class RefreshFamilies {
   readonly #addFamily: StatementText
@@ -53,6 +59,7 @@ export class RefreshFamilies {
   readonly #keep: StatementText
   readonly #endOne: StatementText
   readonly #live: Select<typeof LIVE>
+  readonly #leastUsed: Select<typeof FAMILY_ID>
 
   constructor({ sql }: OwnTables, { forUpdate }: SqlDialect) {
     const { accounts, refresh_families: families, refresh_tokens: tokens } = sql
@@ -85,7 +92,13 @@ export class RefreshFamilies {
     this.#live = select(
       LIVE,
       `FROM ${families} WHERE account_id = $account AND revoked_at IS NULL AND expires_at > $now ` +
-        'AND COALESCE(session_generation, 0) = $generation ORDER BY created_at DESC, id LIMIT 100'
+        `AND COALESCE(session_generation, 0) = $generation ORDER BY created_at DESC, id LIMIT ${MOST_SESSIONS}`
+    )
+    // A refresh puts off the expiry.
+    this.#leastUsed = select(
+      FAMILY_ID,
+      `FROM ${families} WHERE account_id = $account AND revoked_at IS NULL AND expires_at > $now AND id <> $kept ` +
+        `ORDER BY expires_at DESC, id LIMIT ${ENDED_AT_ONCE} OFFSET ${MOST_SESSIONS - 1}`
     )
     this.#keep = statementText(
       `UPDATE ${families} SET session_generation = (SELECT session_generation FROM ${accounts} WHERE id = $account) ` +
@@ -93,7 +106,12 @@ export class RefreshFamilies {
     )
   }
 
+  /** As AuthUnit says. */
   async add(session: WriteSession, family: Family, token: NewToken): Promise<void> {
+    const ofAccount = { account: BigInt(family.accountId), now: BigInt(family.createdAt), kept: family.id }
+    for (const { id } of await selectedRows(session, this.#leastUsed, ofAccount)) {
+      await this.endOne(session, family.accountId, { family: id, at: family.createdAt })
+    }
     await session.change(this.#addFamily, {
       id: family.id,
       account: BigInt(family.accountId),

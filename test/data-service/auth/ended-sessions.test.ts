@@ -44,6 +44,22 @@ eachDatabase((kind) => {
       JSON.parse(Buffer.from(accessToken.split('.')[1] ?? '', 'base64url').toString())
     const lines = (event: string) => harness.logs.filter((line) => line['event'] === event)
 
+    it('are those beyond a hundred of an account, the least used one first', async () => {
+      harness.now += MINUTE
+      const used = (await one.refresh(first)).refreshToken
+      const open = 2
+      for (let sessions = open; sessions < 100; sessions++) await one.login(kim)
+      const counted = async (): Promise<number> => {
+        const account = await inTransaction((_, found) => Promise.resolve(found))
+        return (await one.by.store.sessionsOf(signal, account, harness.now)).length
+      }
+      expect(await counted()).to.equal(100)
+      const newest = (await other.login(kim)).refreshToken
+      expect(await counted()).to.equal(100)
+      await isOver(elsewhere)
+      for (const token of [used, newest]) await one.refresh(token)
+    })
+
     describe('by a password change', () => {
       it('are all but the one that made it, which has a new token', async () => {
         const changed = await one.changePassword(first, 'right', NEW)
