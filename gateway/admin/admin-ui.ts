@@ -138,9 +138,9 @@ export const adminUi = fp<{
             ? rejectionAt('auth.required', 'The admin takes an access token.', { place: AUTHORIZATION })
             : new DomainError('capability.denied', 'The admin is for other roles than those of this account.')
         }
-        const { allowed, owner, everyOwner } = seen
+        const { allowed, allowedOperations, owner, everyOwner } = seen
         return {
-          key: `admin ${JSON.stringify([...allowed, owner, everyOwner])}`,
+          key: `admin ${JSON.stringify([...allowed, allowedOperations, owner, everyOwner])}`,
           write: () => JSON.stringify(shownCatalogue(seen))
         }
       })
@@ -174,10 +174,13 @@ async function codedFile(
 }
 
 /** What the caller may see of the catalogue, and may call of it, as the application reads it. */
-function shownCatalogue({ resources, allowed, owner, everyOwner }: CatalogueSnapshot): object {
+function shownCatalogue({ resources, allowed, operations, allowedOperations, ...seen }: CatalogueSnapshot): object {
   return {
     resources: [...resources.values()].map((resource) => ({ ...resource, allowed: allowed.get(resource.name) ?? [] })),
-    owner,
-    everyOwner
+    operations: operations
+      .filter(({ name }) => allowedOperations.includes(name))
+      .map(({ method, path }) => `${method} ${path}`),
+    owner: seen.owner,
+    everyOwner: seen.everyOwner
   }
 }

@@ -25,6 +25,7 @@ import type {
   GetByRequest,
   GetRequest,
   ListResponse,
+  Operation,
   ListRequest,
   LookupResponse,
   LookupRequest,
@@ -243,6 +244,25 @@ export function described(resources: Resource[], more: Partial<DescribeResponse>
     allowedOperations: (more.operations ?? []).map(({ name }) => name),
     keyRequired: false,
     isolated: [],
+    ...more
+  }
+}
+
+/** An operation of the application that takes nothing. */
+export function operation(name: string, method: string, path: string, more: Partial<Operation> = {}): Operation {
+  return {
+    name,
+    method,
+    path,
+    description: `${name}.`,
+    access: 'everyone',
+    permission: '',
+    pathParameters: [],
+    queryParameters: [],
+    body: null,
+    answer: null,
+    status: 200,
+    versioned: false,
     ...more
   }
 }

@@ -86,6 +86,8 @@ export type Row = Readonly<Record<string, unknown>>
 /** The answer of `/admin/catalogue.json`. */
 export interface CatalogueAnswer {
   readonly resources: readonly Resource[]
+  /** Methods and paths of the operations besides those of resources that the caller may call: `GET /accounts`. */
+  readonly operations: readonly string[]
   /** The owner that the caller's token names, in digits; empty without one. */
   readonly owner: string
   /** Whether the caller may name any owner. */
@@ -94,12 +96,14 @@ export interface CatalogueAnswer {
 
 export class Catalogue {
   readonly resources: readonly Resource[]
+  readonly operations: readonly string[]
   readonly owner: string
   readonly everyOwner: boolean
   readonly #byName: ReadonlyMap<string, Resource>
 
-  constructor({ resources, owner, everyOwner }: CatalogueAnswer) {
+  constructor({ resources, operations, owner, everyOwner }: CatalogueAnswer) {
     this.resources = resources
+    this.operations = operations
     this.owner = owner
     this.everyOwner = everyOwner
     this.#byName = new Map(resources.map((one) => [one.name, one]))

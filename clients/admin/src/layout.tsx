@@ -1,5 +1,5 @@
 import type { ReactElement, ReactNode } from 'react'
-import { Typography } from '@mui/material'
+import { createSvgIcon, Typography } from '@mui/material'
 import {
   AppBar,
   defaultTheme,
@@ -13,12 +13,27 @@ import {
   UserMenu
 } from 'react-admin'
 
+const Person = createSvgIcon(
+  <path d="M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8zm0 2c-2.7 0-8 1.3-8 4v2h16v-2c0-2.7-5.3-4-8-4z" />,
+  'Person'
+)
+
+/** The pages that are there for some callers. */
+interface SomePages {
+  readonly hasOverview: () => boolean
+  readonly hasAccounts: () => boolean
+}
+
 /** The frame of every page: menu, title and the way out. */
-export function layoutWith(hasOverview: () => boolean): (props: { readonly children?: ReactNode }) => ReactElement {
+export function layoutWith({
+  hasOverview,
+  hasAccounts
+}: SomePages): (props: { readonly children?: ReactNode }) => ReactElement {
   const AdminMenu = (): ReactElement => (
     <Menu>
       {hasOverview() && <Menu.DashboardItem primaryText="Overview" />}
       <Menu.ResourceItems />
+      {hasAccounts() && <Menu.Item to="/accounts" primaryText="Accounts" leftIcon={<Person />} />}
     </Menu>
   )
   return ({ children }) => (

@@ -1,11 +1,12 @@
 import createCache from '@emotion/cache'
 import { CacheProvider } from '@emotion/react'
-import { type ApplicationTypes, createClient } from '@uniform-rest/client'
+import { type ApplicationTypes, type Client, createClient } from '@uniform-rest/client'
 import { type AnyApplication, uniformRestAuthProvider, uniformRestDataProvider } from '@uniform-rest/react-admin'
 import type { ReactElement, ReactNode } from 'react'
 import { Admin, type AuthProvider, CustomRoutes, memoryStore, Resource as AdminResource } from 'react-admin'
 import { createRoot } from 'react-dom/client'
 import { Route } from 'react-router-dom'
+import { AccountList, AccountPage, type AccountTypes } from './accounts.js'
 import { Catalogue, type CatalogueAnswer, type Resource } from './catalogue.js'
 import { EntityCreate, EntityEdit } from './forms.js'
 import { layoutWith, NothingHere, theme } from './layout.js'
@@ -38,7 +39,7 @@ interface ApplicationProps {
 /** The admin of the gateway at `baseUrl`, out of the catalogue that the signed-in caller sees. */
 function makeApplication({ baseUrl, signInSite }: ApplicationProps): ReactElement {
   // Both are filled when the catalogue is there, which is before the first read.
-  let catalogue = new Catalogue({ resources: [], owner: '', everyOwner: false })
+  let catalogue = new Catalogue({ resources: [], operations: [], owner: '', everyOwner: false })
   const compositeKeys: Record<string, readonly string[]> = {}
   const client = createClient<AnyApplication>({
     baseUrl,
@@ -60,7 +61,10 @@ function makeApplication({ baseUrl, signInSite }: ApplicationProps): ReactElemen
       return catalogue
     }
   }
-  const layout = layoutWith(() => countedByMonth(catalogue).length > 0)
+  const layout = layoutWith({
+    hasOverview: () => countedByMonth(catalogue).length > 0,
+    hasAccounts: () => managesAccounts(catalogue)
+  })
   return (
     <Admin
       title="Admin"
@@ -76,20 +80,36 @@ function makeApplication({ baseUrl, signInSite }: ApplicationProps): ReactElemen
       requireAuth
       disableTelemetry
     >
-      {(found: unknown) => (found instanceof Catalogue ? pagesOf(found) : [])}
+      {(found: unknown) =>
+        found instanceof Catalogue ? pagesOf(found, client as unknown as Client<AccountTypes>) : []
+      }
     </Admin>
   )
 }
 
+function managesAccounts({ operations }: Catalogue): boolean {
+  return ['GET /accounts', 'GET /accounts/{id}'].every((operation) => operations.includes(operation))
+}
+
 /** The first page is that of the first resource where there is nothing to count. */
-function pagesOf(catalogue: Catalogue): ReactNode[] {
+function pagesOf(catalogue: Catalogue, client: Client<AccountTypes>): ReactNode[] {
   const first = (
     <CustomRoutes key="overview">
       <Route path="/" element={<Overview catalogue={catalogue} />} />
     </CustomRoutes>
   )
-  const resources = catalogue.resources.map((one) => entity(one, catalogue))
-  return countedByMonth(catalogue).length === 0 ? resources : [first, ...resources]
+  const ofAccounts = { client, allows: (operation: string) => catalogue.operations.includes(operation) }
+  const accounts = (
+    <CustomRoutes key="accounts">
+      <Route path="/accounts" element={<AccountList {...ofAccounts} />} />
+      <Route path="/accounts/:id" element={<AccountPage {...ofAccounts} />} />
+    </CustomRoutes>
+  )
+  return [
+    ...(countedByMonth(catalogue).length === 0 ? [] : [first]),
+    ...catalogue.resources.map((one) => entity(one, catalogue)),
+    ...(managesAccounts(catalogue) ? [accounts] : [])
+  ]
 }
 
 /** The pages of a resource that the caller may open. A resource without a page only lends its names to references. */

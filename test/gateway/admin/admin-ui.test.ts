@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { expect } from 'chai'
 import { DomainError } from '../../../shared/errors.js'
-import { described, products, property } from '../fake-data-client.js'
+import { described, operation, products, property } from '../fake-data-client.js'
 import { type GatewayFixture, startGateway } from '../gateway-fixture.js'
 
 const BASE = 'https://shop.example/api'
@@ -121,13 +121,19 @@ describe('/admin', () => {
           { resource: 'others', names: [] }
         ],
         owner: '7',
-        everyOwner: true
+        everyOwner: true,
+        operations: [
+          operation('stock-report', 'GET', '/reports/stock'),
+          operation('close-year', 'POST', '/year/close')
+        ],
+        allowedOperations: ['stock-report']
       })
     const answer = await get('/admin/catalogue.json', { authorization: 'Bearer t' })
     expect(answer.statusCode).to.equal(200)
     expect(answer.headers).to.include({ ...SAFE, 'cache-control': 'no-store', vary: 'Authorization' })
     expect(answer.json()).to.deep.equal({
       resources: [{ ...products({ properties: [property('id', 'int')] }), allowed: ['paged', 'publish'] }],
+      operations: ['GET /reports/stock'],
       owner: '7',
       everyOwner: true
     })

@@ -1,26 +1,7 @@
 import { expect } from 'chai'
 import { OperationPaths } from '../../../gateway/data/operation-paths.js'
-import type { Operation } from '../../../gateway/data/data-client.js'
-import { property } from '../fake-data-client.js'
+import { operation, property } from '../fake-data-client.js'
 import { type GatewayFixture, startGateway } from '../gateway-fixture.js'
-
-function operation(name: string, method: string, path: string, more: Partial<Operation> = {}): Operation {
-  return {
-    name,
-    method,
-    path,
-    description: `${name}.`,
-    access: 'everyone',
-    permission: '',
-    pathParameters: [],
-    queryParameters: [],
-    body: null,
-    answer: null,
-    status: 200,
-    versioned: false,
-    ...more
-  }
-}
 
 describe('the paths of operations', () => {
   const paths = new OperationPaths([
