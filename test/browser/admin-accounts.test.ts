@@ -110,4 +110,23 @@ describe('the accounts in the admin', function () {
     await page.getByText('There is no such page, or you may not see it.').waitFor()
     expect(await page.getByRole('menuitem', { name: 'Accounts' }).count()).to.equal(0)
   })
+
+  it('change their own password', async () => {
+    const page = await openAs('clerk', '/notes')
+    await page.getByRole('button', { name: /account$/ }).click()
+    await page.getByRole('menuitem', { name: 'Change the password' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Change the password' })
+    await dialog.getByLabel('Current password').fill('not the one')
+    await dialog.getByLabel('New password').fill('quite another passphrase')
+    await dialog.getByRole('button', { name: 'Change' }).click()
+    await dialog.getByRole('alert').waitFor()
+    expect(await accessibilityViolations(page)).to.deep.equal([])
+    await dialog.getByLabel('Current password').fill(PASSWORD)
+    await dialog.getByRole('button', { name: 'Change' }).click()
+    await page.getByText('The password is changed.').waitFor()
+    const login = await visit.context.request.post(`${stack.url}/auth/login`, {
+      data: { email: 'clerk@example.com', password: 'quite another passphrase' }
+    })
+    expect(login.status()).to.equal(200)
+  })
 })

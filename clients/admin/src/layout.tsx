@@ -1,5 +1,5 @@
-import type { ReactElement, ReactNode } from 'react'
-import { createSvgIcon, Typography } from '@mui/material'
+import { type ReactElement, type ReactNode, useState } from 'react'
+import { createSvgIcon, MenuItem, Typography } from '@mui/material'
 import {
   AppBar,
   defaultTheme,
@@ -10,31 +10,43 @@ import {
   Title,
   TitlePortal,
   useGetIdentity,
-  UserMenu
+  UserMenu,
+  useUserMenu
 } from 'react-admin'
+import { PasswordDialog } from './password.js'
 
 const Person = createSvgIcon(
   <path d="M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8zm0 2c-2.7 0-8 1.3-8 4v2h16v-2c0-2.7-5.3-4-8-4z" />,
   'Person'
 )
 
-/** The pages that are there for some callers. */
-interface SomePages {
+/** Whose password is changed, and the pages that are there for some callers. */
+interface Frame {
+  /** That of the API, without a slash at its end. */
+  readonly baseUrl: string
   readonly hasOverview: () => boolean
   readonly hasAccounts: () => boolean
 }
 
 /** The frame of every page: menu, title and the way out. */
 export function layoutWith({
+  baseUrl,
   hasOverview,
   hasAccounts
-}: SomePages): (props: { readonly children?: ReactNode }) => ReactElement {
+}: Frame): (props: { readonly children?: ReactNode }) => ReactElement {
   const AdminMenu = (): ReactElement => (
     <Menu>
       {hasOverview() && <Menu.DashboardItem primaryText="Overview" />}
       <Menu.ResourceItems />
       {hasAccounts() && <Menu.Item to="/accounts" primaryText="Accounts" leftIcon={<Person />} />}
     </Menu>
+  )
+  const UserAccount = (): ReactElement => <Account baseUrl={baseUrl} />
+  /** The title of a page is its heading of the first level, for those who go by headings. */
+  const AdminBar = (): ReactElement => (
+    <AppBar userMenu={<UserAccount />}>
+      <TitlePortal component="h1" />
+    </AppBar>
   )
   return ({ children }) => (
     <Layout appBar={AdminBar} menu={AdminMenu}>
@@ -55,23 +67,28 @@ export function NothingHere(): ReactElement {
   )
 }
 
-/** The title of a page is its heading of the first level, for those who go by headings. */
-function AdminBar(): ReactElement {
+/** The button shows a name, with which what it is called has to begin. */
+function Account({ baseUrl }: Pick<Frame, 'baseUrl'>): ReactElement {
+  const { data } = useGetIdentity()
+  const [isOpen, setOpen] = useState(false)
   return (
-    <AppBar userMenu={<Account />}>
-      <TitlePortal component="h1" />
-    </AppBar>
+    <>
+      <UserMenu label={`${data?.fullName ?? ''}: account`}>
+        <PasswordItem onOpen={() => setOpen(true)} />
+        <Logout />
+      </UserMenu>
+      {isOpen && <PasswordDialog baseUrl={baseUrl} onClose={() => setOpen(false)} />}
+    </>
   )
 }
 
-/** The button shows a name, with which what it is called has to begin. */
-function Account(): ReactElement {
-  const { data } = useGetIdentity()
-  return (
-    <UserMenu label={`${data?.fullName ?? ''}: account`}>
-      <Logout />
-    </UserMenu>
-  )
+function PasswordItem({ onOpen }: { readonly onOpen: () => void }): ReactElement {
+  const { onClose } = useUserMenu() ?? {}
+  const open = (): void => {
+    onClose?.()
+    onOpen()
+  }
+  return <MenuItem onClick={open}>Change the password</MenuItem>
 }
 
 /** Dark enough under white text, and on white (WCAG 2.2, 1.4.3: a contrast of 4.5). */

@@ -62,6 +62,7 @@ function makeApplication({ baseUrl, signInSite }: ApplicationProps): ReactElemen
     }
   }
   const layout = layoutWith({
+    baseUrl,
     hasOverview: () => countedByMonth(catalogue).length > 0,
     hasAccounts: () => managesAccounts(catalogue)
   })
@@ -80,9 +81,7 @@ function makeApplication({ baseUrl, signInSite }: ApplicationProps): ReactElemen
       requireAuth
       disableTelemetry
     >
-      {(found: unknown) =>
-        found instanceof Catalogue ? pagesOf(found, client as unknown as Client<AccountTypes>) : []
-      }
+      {(found: unknown) => (found instanceof Catalogue ? pagesOf(found, client) : [])}
     </Admin>
   )
 }
