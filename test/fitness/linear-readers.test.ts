@@ -23,11 +23,11 @@ const SMALL = 4 * 1024
 const LARGE = 64 * 1024
 const TIMES = LARGE / SMALL
 /** 16 small texts against a large one: 1 is linear, 16 is quadratic. */
-const LIMIT = 4
+const LIMIT = 6
 /** Milliseconds. Whatever takes quadratic time takes tens of them for 64 KiB: quicker readers need no comparison. */
 const QUICK = 10
 /** Rounds of each attempt. The first attempt that finds linear time ends the search: caches and the collector add noise. */
-const ROUNDS = [1, 5, 9]
+const ROUNDS = [1, 5, 9, 40]
 
 /** Pieces that a header, path, query, cookie, cursor or body may repeat, those first that go into every frame. */
 const FRAMED = 14
