@@ -19,6 +19,7 @@ export function isSuspect({ table, column, type, beside }: NamedColumn): boolean
   const words = singular(column)
   const isNumber = type === 'int' || type === 'long'
   if (!isNumber && !TEXTS.includes(type)) return false
+  if (OF_FACTORS.test(column)) return true
   if (ABOUT.has(words.at(-1) ?? '') || ASKS.has(words[0] ?? '')) return false
   if (isNumber) return NUMBERS.has(words.at(-1) ?? '') || isCode(words, table)
   return (
@@ -65,7 +66,10 @@ const MORE_PASSWORDS = /slaptazodi|katasandi|matkhau|connectionstring|connstring
 /** The same word in names that have no letter from a to z. */
 const OTHER_SCRIPTS = /пароль|密码|密碼|パスワード|비밀번호/u
 /** SIP's digest of a password, SNMP's community, which is one, LDAP's and others. */
-const OF_PROTOCOLS = /^ha1b?$|snmp_?(?:r[ow]_?)?community|^r[ow]_?community$|^bindpw$|^pgp_?private/i
+const OF_PROTOCOLS =
+  /^(?:digest_?)?ha1b?$|snmp_?(?:r[ow]_?)?community|^r[ow]_?community$|^bindpw$|^pgp_?private|keytab$/i
+/** What signs somebody in without a password, or beside one. */
+const OF_FACTORS = /^(?:totp|otpauth)_?ur[il]$|two_?factor_?recovery|^remember_?(?:selector|series|validator)$/i
 /** What is only said of a password. */
 const OF_HASHES = /^(?:argon2|bcrypt|lmhash|nthash|ntlm|passkey|pwhash|scrypt)$/i
 const PASSWORD_WORDS = wordSet(
@@ -158,7 +162,7 @@ function isSession(words: readonly string[], table: string): boolean {
 /** What is sent to somebody to prove who they are. */
 const PROOFS = wordSet(
   'access activation auth authentication authorization backup confirm confirmation factor forgot forgotten invitation invite ' +
-    'login magic mfa otp passwd password recover recovery remember reset security sms totp twofactor unlock validation ' +
+    'login magic mfa otp passwd password recover recovery remember reset scratch security sms totp twofactor unlock validation ' +
     'verification verify'
 )
 /** What a code opens, and what a seed or a verifier is of. */
@@ -181,7 +185,9 @@ function isCode(words: readonly string[], table: string): boolean {
 
 const SECRET_TABLES =
   /^(?:accesstoken|api|apikey|authtoken|credential|jwt|oauth|passwd|password|secret|token|verification|verifier)$/
-const SECRET_VALUES = wordSet('activation code digest hash key keydigest keyhash keyvalue validation value verifier')
+const SECRET_VALUES = wordSet(
+  'activation code digest hash hashed key keydigest keyhash keyvalue seed validation value verifier'
+)
 
 /** Tables of what is secret itself, and the names that it has there. */
 const HOLDERS = /^(?:credential|secret|vault)$/

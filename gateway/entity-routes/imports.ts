@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { DomainError, rejectionAt } from '../../shared/errors.js'
 import { NEVER } from '../../shared/transport/cancellation.js'
+import { Turns } from '../../shared/turns.js'
 import type { HttpContext } from '../data/calls.js'
 import type { LiveCatalogue } from '../data/catalogue.js'
 import type { ImportRequest, ImportResponse, Resource } from '../data/data-client.js'
@@ -11,7 +12,7 @@ import { prefersRollback } from '../http/negotiation.js'
 import { idempotencyKey } from '../http/preconditions.js'
 import { queryOf, routeQuery, type RouteParameters } from '../http/query-string.js'
 import { readPiecewise } from '../server/open-requests.js'
-import { csvRows } from './import-csv.js'
+import { csvRows, type ReadingTurn } from './import-csv.js'
 import { checkFileLength, linesOf, partsOf, piecesOf } from './import-rows.js'
 import { entityPathOf, ownerMember, ownerParameterOf } from './paths.js'
 import { JSON_TYPE } from './reads.js'
@@ -39,6 +40,7 @@ const MAX_ERRORS = 1000
 export function importRoute(app: FastifyInstance, { data, catalogue, largeWrites }: EntityRouteDeps): void {
   const path = entityPathOf('import')
   const { onRequest, preValidation } = routeGuards(catalogue, path)
+  const reading = new Turns(1)
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
   app.post<{ Params: ResourceParams }>(
@@ -67,7 +69,9 @@ export function importRoute(app: FastifyInstance, { data, catalogue, largeWrites
         request.unsent?.receive(HELD)
         const pieces = piecesOf(raw)
         const isCsv = formatOf(request) === 'text/csv'
-        const rows = isCsv ? csvRows(pieces, await readableOf(resource, { catalogue, call })) : linesOf(pieces)
+        const rows = isCsv
+          ? csvRows(pieces, await readableOf(resource, { catalogue, call, data, file }), inTurns(reading, call))
+          : linesOf(pieces)
         for await (const { rows: some, bytes, firstRow, more } of partsOf(rows)) {
           const part = { ...file, rows: [...some], ...kept, firstRow, more, maxErrors: total.maxErrors }
           const send = (): Promise<ImportResponse> =>
@@ -116,13 +120,38 @@ async function sendLast(send: () => Promise<ImportResponse>): Promise<ImportResp
   }
 }
 
-/** The resource with what the caller may see of it: cells of hidden properties are read as those of names that nobody has. */
-async function readableOf(
-  resource: Resource,
-  { catalogue, call }: { readonly catalogue: LiveCatalogue; readonly call: HttpContext }
-): Promise<Resource> {
-  const seen = (await catalogue.seenBy(call)).resources.get(resource.name)
-  return seen ?? { ...resource, properties: [], writeOnly: [], createdChildren: [] }
+/** Milliseconds that a caller's files are read in a turn of the event loop. */
+const READING_MS = 10
+
+/** The files of a caller are read one piece after the other, so that what others ask comes between them. */
+function inTurns(turns: Turns, { authorization, clientAddress = '' }: HttpContext): ReadingTurn {
+  let begun = -Infinity
+  return async () => {
+    if (performance.now() - begun < READING_MS) return
+    await new Promise<void>((resolve) => void turns.enter(authorization ?? clientAddress, resolve))
+    begun = performance.now()
+  }
+}
+
+interface Readable {
+  readonly catalogue: LiveCatalogue
+  readonly call: HttpContext
+  readonly data: Pick<EntityRouteDeps['data'], 'import'>
+  /** The import without its rows. */
+  readonly file: Omit<ImportRequest, 'rows' | 'firstRow' | 'more' | 'continuation'>
+}
+
+/**
+ * The resource with what the caller may see of it: cells of hidden properties are read as those of names that nobody has. A
+ * caller who may not import is rejected by the data service before any of the file is read.
+ */
+async function readableOf(resource: Resource, { catalogue, call, data, file }: Readable): Promise<Resource> {
+  const { resources, allowed } = await catalogue.seenBy(call)
+  if (allowed.get(resource.name)?.includes('import') !== true) {
+    const nothing = { rows: [], firstRow: 0, more: true, forget: true, continuation: Buffer.alloc(0) }
+    await data.import(call, { ...file, ...nothing })
+  }
+  return resources.get(resource.name) ?? { ...resource, properties: [], writeOnly: [], createdChildren: [] }
 }
 
 function formatOf({ headers }: FastifyRequest): (typeof MEDIA_TYPES)[number] | undefined {

@@ -1,7 +1,9 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { Readable } from 'node:stream'
 import { expect } from 'chai'
 import { DomainError } from '../../../shared/errors.js'
+import { csvRows } from '../../../gateway/entity-routes/import-csv.js'
 import { checkFileLength } from '../../../gateway/entity-routes/import-rows.js'
 import type { ImportRequest, Property } from '../../../gateway/data/data-client.js'
 import { described, products, property } from '../fake-data-client.js'
@@ -41,6 +43,30 @@ describe('a file to import', () => {
       ['{"name":"x","document":[1],"unknown":"[1]"}'],
       ['{"name":"x","document":"{","unknown":"{"}']
     ])
+  })
+
+  it('is not read for a caller who may not import, whom the data service rejects', async () => {
+    gateway = await startGateway({}, [documented([])])
+    gateway.data.answerDescribeTo = () => described([documented([])], { allowed: [] })
+    gateway.data.answerImport = () => {
+      throw new DomainError('capability.denied', 'This takes a permission.')
+    }
+    const headers = { 'content-type': 'text/csv', authorization: 'Bearer reader' }
+    const payload = `${','.repeat(9999)}\r\n`
+    const answer = await gateway.app.inject({ method: 'POST', url: '/products/import', headers, payload })
+    expect([answer.statusCode, answer.json().code]).to.deep.equal([403, 'capability.denied'])
+    const sent = gateway.data.calls.filter(({ rpc }) => rpc === 'import').map(({ request }) => request)
+    expect(sent).to.have.length(1)
+    expect(sent[0]).to.deep.include({ rows: [], forget: true })
+  })
+
+  it('of CSV is read 2 KiB at a time, each in its turn', async () => {
+    let turns = 0
+    const turn = (): Promise<void> => Promise.resolve(void turns++)
+    const file = Readable.from([Buffer.from('name\n'), Buffer.from('x\n'.repeat(4096))])
+    const rows = []
+    for await (const row of csvRows(file, documented([]), turn)) rows.push(row.toString())
+    expect([rows.length, new Set(rows), turns]).to.deep.equal([4096, new Set(['{"name":"x"}']), 5])
   })
 
   it('has at most 256 MiB', () => {
