@@ -19,10 +19,6 @@ const OF_ADDRESS = 2
 /** Milliseconds that one waits. */
 const WRITE_TIMEOUT_MS = 10_000
 
-export function isLargeWrite({ length }: Pick<Buffer, 'length'>): boolean {
-  return length >= LARGE_WRITE_BYTES
-}
-
 /**
  * A large write holds a data service for a good part of a second. Those of one caller go one after the other, so that what
  * others ask comes between them.
@@ -46,7 +42,7 @@ export class LargeWrites {
 
   /** Writes at once, or a large body when it has its turn. Rejects with `upstream.unavailable`, with nothing written, beyond. */
   async inTurn<Answer>(call: HttpContext, body: Pick<Buffer, 'length'>, write: () => Promise<Answer>): Promise<Answer> {
-    if (!isLargeWrite(body)) return await write()
+    if (body.length < LARGE_WRITE_BYTES) return await write()
     const release = await this.#turns.enter({ shares: heavyWorkShares(call), signal: NEVER })
     try {
       return await write()

@@ -43,7 +43,7 @@ describeApi(
         expect(bad.headers['www-authenticate']).to.equal(`Bearer error="invalid_token", ${metadata}`)
       }
       // What takes long to judge is not judged for who has no good token.
-      for (const body of [`{"${'x'.repeat(70_000)}`, `[${LIST}${' '.repeat(70_000)}]`]) {
+      for (const body of [`{"${'x'.repeat(5000)}`, `[${LIST}${' '.repeat(5000)}]`]) {
         const answer = await post(body, { token: 'eyJhbGciOiJub25lIn0.e30.' })
         store.problem(answer, { status: 401, code: 'auth.invalid-token' })
         expect((await asClerk(body)).status).to.equal(400)
