@@ -148,19 +148,23 @@ describe('exports', () => {
   describe('to a client that is slow', () => {
     const SHORT = { head: 500, body: 500, response: 500 }
     const BATCHES = 70
+    /** More than any system keeps of a connection. */
+    const ENDLESS = 10_000
+    let batches = BATCHES
     const batch = exportRows(Array.from({ length: 64 }, (_, index) => [index, 'x'.repeat(1000)]))
     let slow: GatewayFixture
     let url: string
     let left: Promise<HttpContext>
     beforeEach(async () => {
+      batches = BATCHES
       slow = await startGateway({}, undefined, { timeouts: SHORT })
       url = await listen(slow)
       left = new Promise((resolve) => {
         slow.data.answerExport = async function* (call) {
           try {
             yield exportHeader()
-            for (let n = 0; n < BATCHES; n++) yield batch
-            yield { end: { count: BATCHES * 64, truncated: false, unshownValues: [] } }
+            for (let n = 0; n < batches; n++) yield batch
+            yield { end: { count: batches * 64, truncated: false, unshownValues: [] } }
           } finally {
             resolve(call)
           }
@@ -189,6 +193,7 @@ describe('exports', () => {
     }).timeout(60_000)
 
     it('end for one that reads nothing', async () => {
+      batches = ENDLESS
       const response = await open(`${url}/products/export`)
       response.pause()
       response.on('error', () => undefined)
