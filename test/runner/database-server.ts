@@ -20,6 +20,8 @@ interface DatabaseServer {
   readonly url: string
   /** For people: which server it is. */
   readonly description: string
+  /** Of its process, where it is one of ours. */
+  readonly pid?: number | undefined
   stop(): Promise<void>
 }
 
@@ -169,6 +171,10 @@ export class PrivateServer implements DatabaseServer {
       await run(findProgram('mariadb-install-db') ?? 'mariadb-install-db', ['--no-defaults', ...args, ...own])
     }
     if (isRoot && user !== 'root') await run('chown', ['-R', `${user}:`, folder])
+  }
+
+  get pid(): number | undefined {
+    return this.#child?.pid
   }
 
   get description(): string {

@@ -17,6 +17,8 @@ export interface FileResult {
   readonly failures: TestFailure[]
   /** Milliseconds, once it has ended. */
   duration?: number
+  /** Milliseconds that its process computed, and those that it started, where the system tells it. */
+  processors?: number
   /** What its tests printed. */
   output: string
 }
@@ -67,7 +69,7 @@ export class Report {
     const mark = failures.length === 0 ? this.#color('green', '✔') : this.#color('red', '✘')
     const tests = `${String(passed + failures.length).padStart(4)} tests`
     const failed = failures.length === 0 ? '' : this.#color('red', `  ${failures.length} failed`)
-    this.#write(`${mark} ${count} ${seconds(result.duration)} ${tests}  ${result.file}${failed}\n`)
+    this.#write(`${mark} ${count} ${times(result)} ${tests}  ${result.file}${failed}\n`)
     if (result.output.trim() !== '') this.#write(`${result.output.trimEnd()}\n`)
   }
 
@@ -88,14 +90,18 @@ export class Report {
     }
   }
 
-  summary(): Outcome {
+  /** @param server Milliseconds that the database server computed, where they are known. */
+  summary(server?: number): Outcome {
     const failed = this.#firsts().filter((one) => one.failures.length > 0 && this.#passedAlone(one) === undefined)
     if (failed.length > 0) this.#write(`\n${this.#color('red', 'Failures')}\n`)
     this.#failures(failed)
     const slowest = this.#firsts().toSorted((a, b) => (b.duration ?? 0) - (a.duration ?? 0))
     if (slowest.length > 1) this.#write('\nSlowest test files\n')
-    for (const { file, duration = 0 } of slowest.length > 1 ? slowest.slice(0, SLOWEST) : []) {
-      this.#write(`${seconds(duration)}  ${file}\n`)
+    for (const one of slowest.length > 1 ? slowest.slice(0, SLOWEST) : []) this.#write(`${times(one)}  ${one.file}\n`)
+    const computed = this.#results.reduce((sum, { processors = 0 }) => sum + processors, 0)
+    if (computed > 0) {
+      const ofServer = server === undefined ? '' : `, the database server ${seconds(server).trim()}`
+      this.#write(`\nAll of them took ${seconds(computed).trim()} CPU${ofServer}\n`)
     }
     this.#flaky()
     const counted = this.#firsts().map((one) => (mayBeFlaky(one.file) ? (this.#passedAlone(one) ?? one) : one))
@@ -147,6 +153,12 @@ export class Report {
   #color(color: 'green' | 'red', text: string): string {
     return this.colors ? styleText(color, text) : text
   }
+}
+
+/** How long the file ran, and how much of the processors it took. */
+function times({ duration = 0, processors }: FileResult): string {
+  const computed = processors === undefined ? '' : ` ${seconds(processors)} CPU`
+  return `${seconds(duration)}${computed}`
 }
 
 function seconds(milliseconds: number): string {

@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { processorTime } from './processor-time.js'
 import type { FileResult, Report } from './report.js'
 import type { FileToRun, WorkerMessage } from './worker.js'
 
@@ -73,11 +74,14 @@ class Worker {
         else report.failed(result, message)
       })
     })
+    const before = processorTime(this.#child.pid)
     const path = `${root}${result.file.replace(/\.ts$/, '.js')}`
     // Where the process has ended already, `#exited` tells it.
     this.#child.send({ path, colors: report.colors } satisfies FileToRun, () => undefined)
     await Promise.race([ended, this.#exited])
     this.#child.removeAllListeners('message')
+    const after = processorTime(this.#child.pid)
+    if (before !== undefined && after !== undefined) result.processors = after - before
     // The process has been stopped: the report says that the file is unfinished.
     if (signal.aborted) return
     // What was printed before the message has been written before it, and is read in the same turn at the latest.

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { LONGEST, needsServer } from '../tiers.js'
 import { dropDatabasesOf, startDatabaseServer } from './database-server.js'
+import { processorTime } from './processor-time.js'
 import { Failure } from './programs.js'
 import { shuffled } from './random.js'
 import { type Outcome, Report } from './report.js'
@@ -46,7 +47,7 @@ export async function runTests(files: readonly string[], signal: AbortSignal): P
       const failed = report.failedFiles()
       for (const file of failed.length > MOST_FLAKY ? [] : failed) await runFiles([file], 1, report, signal)
       if (signal.aborted) report.interrupted()
-      return report.summary()
+      return report.summary(processorTime(server?.pid))
     } finally {
       if (server !== undefined) {
         await dropDatabasesOf(run, server.url)

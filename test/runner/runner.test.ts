@@ -90,7 +90,9 @@ describe('npm test', function () {
     })
 
     it('prints a line for each file when it ends, with what its tests printed below', () => {
-      expect(text).to.match(/✘ \d\/5 +\d+\.\d s +7 tests {2}test\/runner\/samples\/failing-tests\.ts {2}6 failed\n/)
+      expect(text).to.match(
+        /✘ \d\/5 +\d+\.\d s +\d+\.\d s CPU +7 tests {2}test\/runner\/samples\/failing-tests\.ts {2}6 failed\n/
+      )
       expect(text).to.match(/failing-tests\.ts {2}6 failed\n {6}printed by a test\n/)
     })
 
@@ -103,7 +105,13 @@ describe('npm test', function () {
     })
 
     it('prints the files that took longest', () => {
-      expect(text).to.match(/\nSlowest test files\n( +\d+\.\d s {2}test\/runner\/samples\/[a-z-]+\.ts\n){5}/)
+      expect(text).to.match(
+        /\nSlowest test files\n( +\d+\.\d s( +\d+\.\d s CPU)? {2}test\/runner\/samples\/[a-z-]+\.ts\n){5}/
+      )
+    })
+
+    it('prints how much of the processors the files and the database server took', () => {
+      expect(text).to.match(/\nAll of them took \d+\.\d s CPU\n/)
     })
 
     it('shows the sources in stacks, of the test and of the product', () => {
