@@ -124,26 +124,30 @@ eachDatabase((kind) => {
       ])
     })
 
-    it('An answer has at most 16 MiB of JSON, in which some characters have six bytes.', async () => {
-      await sql.run(`UPDATE letters SET body = REPLACE(body, 'x', '\u0001') WHERE id <= 60`)
-      expect(await refused('/letters/paged?pageSize=60')).to.deep.equal([
-        400,
-        'fields.invalid',
-        ['fields'],
-        'The answer would have more than 16 MiB of JSON. Ask for fewer fields, for a smaller page, or include less.'
-      ])
-      expect(await rowsOf('/letters/paged?pageSize=40')).to.equal(40)
-      await sql.run(`UPDATE letters SET body = REPLACE(body, '\u0001', 'x') WHERE id <= 60`)
-    })
+    // JSON is counted where rows have become it, past the databases. `npm test` has it on one of them, as it has what is marked
+    // so below.
+    if (isSoak || kind === 'sqlite')
+      it('An answer has at most 16 MiB of JSON, in which some characters have six bytes.', async () => {
+        await sql.run(`UPDATE letters SET body = REPLACE(body, 'x', '\u0001') WHERE id <= 60`)
+        expect(await refused('/letters/paged?pageSize=60')).to.deep.equal([
+          400,
+          'fields.invalid',
+          ['fields'],
+          'The answer would have more than 16 MiB of JSON. Ask for fewer fields, for a smaller page, or include less.'
+        ])
+        expect(await rowsOf('/letters/paged?pageSize=40')).to.equal(40)
+        await sql.run(`UPDATE letters SET body = REPLACE(body, '\u0001', 'x') WHERE id <= 60`)
+      })
 
-    it('A row that has more than 16 MiB of JSON by itself is answered with the rows in it.', async () => {
-      await sql.run('UPDATE folders SET cover = ? WHERE id = 3', ['\u0001'.repeat(3 * 1024 * 1024)])
-      await sql.run("INSERT INTO notes VALUES (201, 3, 'a'), (202, 3, 'b')")
-      const { status, body, text } = await stack.call('/folders/3?includeChildren=true')
-      expect(status, text.slice(0, 300)).to.equal(200)
-      expect((body as { notes: { note: string }[] }).notes.map(({ note }) => note)).to.deep.equal(['a', 'b'])
-      await sql.run('UPDATE folders SET cover = ? WHERE id = 3', [LARGE])
-    })
+    if (isSoak || kind === 'mysql')
+      it('A row that has more than 16 MiB of JSON by itself is answered with the rows in it.', async () => {
+        await sql.run('UPDATE folders SET cover = ? WHERE id = 3', ['\u0001'.repeat(3 * 1024 * 1024)])
+        await sql.run("INSERT INTO notes VALUES (201, 3, 'a'), (202, 3, 'b')")
+        const { status, body, text } = await stack.call('/folders/3?includeChildren=true')
+        expect(status, text.slice(0, 300)).to.equal(200)
+        expect((body as { notes: { note: string }[] }).notes.map(({ note }) => note)).to.deep.equal(['a', 'b'])
+        await sql.run('UPDATE folders SET cover = ? WHERE id = 3', [LARGE])
+      })
 
     it('JSON counts, of which no column says how large it may be.', async () => {
       const pages = JSON.stringify(['z'.repeat(999_000)])
