@@ -5,7 +5,7 @@ export interface ComponentRef {
   readonly $ref: string
 }
 
-type ComponentKind = 'schemas' | 'parameters' | 'responses' | 'headers' | 'examples'
+type ComponentKind = 'schemas' | 'parameters' | 'requestBodies' | 'responses' | 'headers' | 'examples'
 
 /**
  * What the parts of a document share by reference. A component is made when it is first referred to, so the document
@@ -16,6 +16,7 @@ export class Components {
   readonly #made: Readonly<Record<ComponentKind, Map<string, object>>> = {
     schemas: new Map(),
     parameters: new Map(),
+    requestBodies: new Map(),
     responses: new Map(),
     headers: new Map(),
     examples: new Map()
@@ -58,13 +59,13 @@ export class Components {
     return { $ref: `#/components/${kind}/${name}` }
   }
 
-  /** A reference to this schema, under the name or, where another schema has it, under the name with a number. */
-  share(name: string, schema: object): ComponentRef {
-    const text = JSON.stringify(schema)
+  /** A reference to this component, under the name or, where another one has it, under the name with a number. */
+  share(kind: ComponentKind, name: string, component: object): ComponentRef {
+    const text = JSON.stringify(component)
     for (let number = 1; ; number++) {
       const numbered = number === 1 ? name : `${name}${number}`
-      const known = this.#made.schemas.get(numbered)
-      if (known === undefined || JSON.stringify(known) === text) return this.refer('schemas', numbered, () => schema)
+      const known = this.#made[kind].get(numbered)
+      if (known === undefined || JSON.stringify(known) === text) return this.refer(kind, numbered, () => component)
     }
   }
 
@@ -81,7 +82,7 @@ export class NoComponents extends Components {
     return { $ref: `#/components/${kind}/${name}` }
   }
 
-  override share(name: string): ComponentRef {
-    return this.refer('schemas', name)
+  override share(kind: ComponentKind, name: string): ComponentRef {
+    return this.refer(kind, name)
   }
 }

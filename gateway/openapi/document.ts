@@ -17,6 +17,8 @@ import {
   SECURITY_SCHEMES
 } from './gateway-operations.js'
 import { customReadOperations, type DocumentedOperation, readOperations, writeOperations } from './operations.js'
+import { DESCRIBED_ONCE } from './parameters.js'
+import { CREATED } from './schemas.js'
 import { OPERATIONS_TAG, ownOperations } from './application-operations.js'
 
 /** What a document describes, for one caller. */
@@ -62,14 +64,23 @@ function* documentParts(
   const components = new Components(resources, { base, keyRequired, exact })
   const shown = resources.filter(({ name }) => only?.includes(name) ?? true)
   const paths: Record<string, Record<string, object>> = {}
-  const add = ({ path, method, document }: DocumentedOperation, tag: string, security: object): void => {
+  const told = new RepeatedDescriptions()
+  const add = ({ path, method, document }: DocumentedOperation, tag: string, security: object | undefined): void => {
     const { id, ...rest } = document
-    paths[path] = { ...paths[path], [method]: { tags: [tag], operationId: operationIdOf(id), ...rest, security } }
+    const own = security === undefined ? {} : { security }
+    paths[path] = { ...paths[path], [method]: { tags: [tag], operationId: operationIdOf(id), ...rest, ...own } }
   }
   for (const resource of shown) {
-    for (const operation of operationsOf(resource, components)) {
+    const operations = operationsOf(resource, components)
+    for (const operation of operations) {
       const isPublic = operation.method === 'get' && resource.publicReads
-      add(operation, resource.name, isPublic ? OPTIONAL_TOKEN : REQUIRED_TOKEN)
+      const security = isPublic ? OPTIONAL_TOKEN : exact ? REQUIRED_TOKEN : undefined
+      add(exact ? operation : told.shortened(operation), resource.name, security)
+    }
+    if (!exact) {
+      for (const path of new Set(operations.map((one) => one.path))) {
+        paths[path] = withSharedParameters(paths[path] as PathItem)
+      }
     }
     yield
   }
@@ -85,7 +96,7 @@ function* documentParts(
     info: {
       title: info.title,
       version: info.version,
-      description: exact ? DESCRIPTION : `${DESCRIPTION}\n\n${SHORTER}`,
+      description: exact ? DESCRIPTION : [DESCRIPTION, SHORTER, told.toString()].join('\n\n'),
       contact: info.contact ?? { name: 'Documentation', url: documentation },
       license: info.license ?? { name: 'The terms of whoever runs the service', url: documentation }
     },
@@ -95,6 +106,7 @@ function* documentParts(
       ...(only !== undefined || operations.length === 0 ? [] : [OPERATIONS_TAG]),
       ...(only === undefined ? GATEWAY_TAGS : [])
     ],
+    ...(exact ? {} : { security: REQUIRED_TOKEN }),
     paths,
     components: { securitySchemes: SECURITY_SCHEMES, ...components.toJSON() }
   }
@@ -109,9 +121,49 @@ const DESCRIPTION =
 
 const SHORTER =
   'This document is made for generators of clients: rows are whole, as without `fields`; words have the spelling that is ' +
-  'theirs; what every request or response may have is left out, such as `X-Request-Id`, `RateLimit`, the headers of CORS ' +
-  'and problems of statuses that mean the same everywhere. `?exact=true` has all that the service takes and answers, and ' +
-  '`?resources=<names>` these resources alone.'
+  'theirs; what every request or response may have is left out: `X-Request-Id`, `Prefer` of reads, `RateLimit`, the ' +
+  'headers of CORS, problems of statuses that mean the same everywhere (401, 403, 409, 413, 415, 422, 428, 429, 503, for ' +
+  'which `default` stands), `Link`, `X-Truncated-Includes` and `X-Unshown-Values` of reads, `Idempotent-Replayed` of ' +
+  'writes, and the parameter `page`, which is another name of `pageNumber`. What is the same for all resources is said ' +
+  'here. `?exact=true` has all that the service takes and answers, and `?resources=<names>` these resources alone.'
+
+type PathItem = Readonly<Record<string, { readonly parameters: readonly object[] }>>
+
+/** The path with the parameters that all its operations have beside them, and no more in each. */
+function withSharedParameters(item: PathItem): Record<string, object> {
+  const operations = Object.entries(item)
+  const lists = operations.map(([, { parameters }]) => new Set(parameters.map((one) => JSON.stringify(one))))
+  const isShared = (parameter: object): boolean => lists.every((list) => list.has(JSON.stringify(parameter)))
+  const shared = operations.length < 2 ? [] : (operations[0]?.[1].parameters ?? []).filter(isShared)
+  if (shared.length === 0) return item
+  const rest = operations.map(
+    ([method, operation]) =>
+      [method, { ...operation, parameters: operation.parameters.filter((one) => !isShared(one)) }] as const
+  )
+  return { parameters: shared, ...Object.fromEntries<object>(rest) }
+}
+
+/** Descriptions of more than one sentence that operations of all resources have. Each is said once, by the summary. */
+class RepeatedDescriptions {
+  readonly #bySummary = new Map<string, string>()
+
+  /** The operation with the first sentence of its description, where the whole is said by this object. */
+  shortened(operation: DocumentedOperation): DocumentedOperation {
+    const { summary, description } = operation.document
+    const [first = description] = description.split(/(?<=\.) /, 1)
+    // That of a delete may be of its entity.
+    if (first === description || operation.method === 'delete') return operation
+    if (!this.#bySummary.has(summary)) this.#bySummary.set(summary, description)
+    if (this.#bySummary.get(summary) !== description) return operation
+    return { ...operation, document: { ...operation.document, description: first } }
+  }
+
+  toString(): string {
+    const members = Object.entries({ ...DESCRIBED_ONCE, '<resource>.create': CREATED })
+    const described = [...members.map(([name, text]) => [`\`${name}\``, text]), ...this.#bySummary]
+    return described.map(([name = '', text = '']) => `- ${name}: ${text}`).join('\n')
+  }
+}
 
 const REQUIRED_TOKEN = [{ bearer: [] }] as const
 

@@ -4,7 +4,7 @@ import { ownerParameterOf } from '../entity-routes/paths.js'
 import type { Components } from './components.js'
 import { historyExample } from './examples.js'
 import { headerParameters, ownerParameters, plainParameter } from './parameters.js'
-import { ENTITY_HEADERS, jsonContent, success } from './responses.js'
+import { ENTITY_HEADERS, jsonContent, sharedSuccess } from './responses.js'
 
 /** `GET /{resource}/{id}/history`. `id` is the parameter of the path. */
 export function historyOperation(
@@ -29,7 +29,7 @@ export function historyOperation(
         ...headerParameters(components)
       ],
       responses: {
-        ...success(components, {
+        ...sharedSuccess(components, 'History', {
           status: 200,
           description: 'A page of entries, at most 50.',
           content: jsonContent(

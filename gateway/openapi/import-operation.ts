@@ -4,7 +4,7 @@ import { ownerParameterOf, uniqueProperties } from '../entity-routes/paths.js'
 import type { Components } from './components.js'
 import { importExamples } from './examples.js'
 import { headerParameters, ownerParameters, writeHeader } from './parameters.js'
-import { content, ENTITY_HEADERS, jsonContent, success } from './responses.js'
+import { content, ENTITY_HEADERS, jsonContent, sharedSuccess } from './responses.js'
 
 /** `POST /{resource}/import`. `problems` are the failures of a create, which are those of its rows. */
 export function importOperation(components: Components, resource: Resource, problems: object) {
@@ -26,15 +26,11 @@ export function importOperation(components: Components, resource: Resource, prob
         writeHeader(components, 'Idempotency-Key.required'),
         ...headerParameters(components)
       ],
-      requestBody: {
-        required: true,
-        content: {
-          ...content('text/csv', { type: 'string' }, examples.csv),
-          ...content('application/x-ndjson', { type: 'string' }, examples.ndjson)
-        }
-      },
+      requestBody: components.exact
+        ? fileBody(examples)
+        : components.refer('requestBodies', 'Import', () => fileBody(examples)),
       responses: {
-        ...success(components, {
+        ...sharedSuccess(components, 'Imported', {
           status: 200,
           description: 'What the file came to.',
           content: jsonContent(
@@ -45,6 +41,16 @@ export function importOperation(components: Components, resource: Resource, prob
         }),
         ...problems
       }
+    }
+  }
+}
+
+function fileBody({ csv, ndjson }: ReturnType<typeof importExamples>): object {
+  return {
+    required: true,
+    content: {
+      ...content('text/csv', { type: 'string' }, csv),
+      ...content('application/x-ndjson', { type: 'string' }, ndjson)
     }
   }
 }

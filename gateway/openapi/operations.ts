@@ -43,6 +43,7 @@ import {
   ENTITY_HEADERS,
   jsonContent,
   mergePatchContent,
+  sharedSuccess,
   success,
   type Success,
   successResponse
@@ -140,12 +141,16 @@ function problems(components: Components, name: keyof typeof CODES): object {
 /** The `{id}` of a path. */
 function idParameter(components: Components, { name, properties }: Resource): object {
   const id = properties.find((property) => property.name === 'id')
-  return components.refer('parameters', `${name}.id`, () => ({
+  const parameter = {
     name: 'id',
     in: 'path',
     description: 'The `id` of the row.',
     required: true,
-    schema: id === undefined ? { type: 'string' } : idSchema(id),
+    schema: id === undefined ? { type: 'string' } : idSchema(id)
+  }
+  if (!components.exact) return components.share('parameters', `id.${id?.type ?? 'string'}`, parameter)
+  return components.refer('parameters', `${name}.id`, () => ({
+    ...parameter,
     ...(id === undefined ? {} : exampleMember(exampleIn(id)))
   }))
 }
@@ -234,8 +239,10 @@ function answers(components: Components, resource: Resource, operation: ReadName
     ...(isVersioned(resource) ? [] : ['ETag']),
     ...(resource.key.length > 0 ? [] : ['X-Next-Cursor', 'X-Previous-Cursor'])
   ]
+  const succeeds = (row: Success): object =>
+    operation === 'export' ? sharedSuccess(components, 'Export', row) : success(components, row)
   return {
-    ...success(components, {
+    ...succeeds({
       status: 200,
       description: answer,
       content: {
@@ -353,7 +360,7 @@ function createOperation(components: Components, resource: Resource): Documented
     document: {
       id: `create ${name}`,
       summary: 'A new row',
-      description: 'With an `Idempotency-Key` a retry gets the first answer and makes no second row.',
+      description: 'Creates one row. With an `Idempotency-Key` a retry gets the first answer and makes no second row.',
       parameters: createParameters(components, resource),
       requestBody: requestBody(createSchema(components, resource), createExample(components, resource)),
       responses: {
@@ -440,7 +447,7 @@ function patch(components: Components, resource: Resource): DocumentedOperation 
       id: `patch ${name}`,
       summary: 'Some of what a client may set of a row, replaced',
       description:
-        'A JSON merge patch (RFC 7396): a member that is left out keeps its value, and null empties one that may be null.',
+        'A JSON merge patch (RFC 7396). A member that is left out keeps its value, and null empties one that may be null.',
       parameters: guardedParameters(components, resource, { operation: 'update' }),
       requestBody: {
         required: true,
@@ -498,7 +505,7 @@ function deleteBatch(components: Components, resource: Resource): DocumentedOper
       parameters: batchParameters(components, resource, 'delete'),
       requestBody: requestBody(batchOf(deletedSchema(components, resource)), deletesExample(components, resource)),
       responses: {
-        ...success(components, {
+        ...sharedSuccess(components, 'Deleted.batch', {
           status: 204,
           description: 'They are gone.',
           headers: [...ENTITY_HEADERS, 'Idempotent-Replayed']
@@ -537,7 +544,7 @@ function deleteOperation(components: Components, resource: Resource): Documented
         ...headerParameters(components, 'write')
       ],
       responses: {
-        ...success(components, { status: 204, description: 'It is gone.', headers: ENTITY_HEADERS }),
+        ...sharedSuccess(components, 'Deleted', { status: 204, description: 'It is gone.', headers: ENTITY_HEADERS }),
         ...problems(components, 'delete'),
         // A delete is guarded if it names a version, and not otherwise.
         412: problemResponses(components, { name: 'delete', codes: ['conflict'], guarded: true })[412],

@@ -27,6 +27,37 @@ export function exampleMember(example: unknown): { readonly example?: unknown } 
   return example === undefined ? {} : { example }
 }
 
+const FIELDS =
+  'Comma-separated names of the members to answer, in any letter case. All by default. A navigation may be named when ' +
+  'its include is on.'
+const INCLUDE =
+  'Comma-separated names of navigations to load, in any letter case, together with those that `includeFKs` and ' +
+  '`includeChildren` load. One of the rows that a navigation leads to stands behind a dot.'
+const SORT_COLUMN =
+  'Up to four properties to order by, with commas between; the id is always the last key. Nulls come first ascending, ' +
+  'last descending.'
+const FILTER_PAIRS = 'The n-th operator belongs to the n-th value.'
+
+/**
+ * What parameters of all resources are described by, by their names. In the exact document each of them says it; the other
+ * one says it once, as a description of the whole.
+ */
+export const DESCRIBED_ONCE: Readonly<Record<string, string>> = {
+  fields: FIELDS,
+  include: INCLUDE,
+  sortColumn: SORT_COLUMN,
+  'filters[<property>].operator': FILTER_PAIRS
+}
+
+function onceSaid({ exact }: Components, description: string): { readonly description?: string } {
+  return exact ? { description } : {}
+}
+
+/** In the exact document alone: generators of clients make nothing of examples. */
+function exampleOf({ exact }: Components, example: readonly unknown[]): { readonly example?: unknown } {
+  return exact && example.length > 0 ? { example } : {}
+}
+
 /** All parameters of an operation: those of its route, filters, the owner parameter, and the common headers. */
 export function operationParameters(components: Components, resource: Resource, operation: ReadName): object[] {
   const { names, filters } = parametersOfRead(operation, resource)
@@ -104,11 +135,11 @@ const HEADER_PARAMETERS = {
 } as const
 
 export function headerParameters(components: Components, of: 'read' | 'write' = 'read'): object[] {
-  return [
-    ...(components.exact ? [headerParameter(components, 'api-version')] : []),
-    headerParameter(components, of === 'read' ? 'Prefer' : 'Prefer.write'),
-    ...requestIdParameters(components)
+  const names = [
+    ...(components.exact ? (['api-version'] as const) : []),
+    ...(of === 'write' ? (['Prefer.write'] as const) : components.exact ? (['Prefer'] as const) : [])
   ]
+  return [...names.map((name) => headerParameter(components, name)), ...requestIdParameters(components)]
 }
 
 /** Headers of requests that are told apart in the logs and belong to a trace, in the exact document alone. */
@@ -216,7 +247,9 @@ function queryParameters(components: Components, { resource, operation, name }: 
     case 'sortDirection':
       return [components.refer('parameters', name, () => sortDirection(components))]
     case 'pageNumber':
-      return ['pageNumber', PAGE_ALIAS].map((alias) => components.refer('parameters', alias, () => pageNumber(alias)))
+      return ['pageNumber', ...(components.exact ? [PAGE_ALIAS] : [])].map((alias) =>
+        components.refer('parameters', alias, () => pageNumber(alias))
+      )
     default:
       return [plainParameter(components, name)]
   }
@@ -287,10 +320,7 @@ function fieldsParameter(components: Components, { name, properties, navigations
   return {
     name: 'fields',
     in: 'query',
-    description:
-      'Comma-separated names of the members to answer, in any letter case. All by default. A navigation may be named ' +
-      'when its include is on.',
-    style: 'form',
+    ...onceSaid(components, FIELDS),
     explode: false,
     schema: {
       type: 'array',
@@ -301,22 +331,16 @@ function fieldsParameter(components: Components, { name, properties, navigations
         () => trimmed(['', ...names.map(anyLetterCase)])
       )
     },
-    example: names.slice(0, 2)
+    ...exampleOf(components, names.slice(0, 2))
   }
 }
 
 function includeParameter(components: Components, resource: Resource): object {
-  const names = resource.navigations.flatMap((one) => [
-    one.name,
-    ...namesWithin(components, one).map((inner) => `${one.name}.${inner}`)
-  ])
+  const names = resource.navigations.flatMap((one) => includedNames(components, one))
   return {
     name: 'include',
     in: 'query',
-    description:
-      'Comma-separated names of navigations to load, in any letter case, together with those that `includeFKs` and ' +
-      '`includeChildren` load. One of the rows that a navigation leads to stands behind a dot.',
-    style: 'form',
+    ...onceSaid(components, INCLUDE),
     explode: false,
     schema: {
       type: 'array',
@@ -330,8 +354,14 @@ function includeParameter(components: Components, resource: Resource): object {
               () => trimmed(names.map(anyLetterCase))
             )
     },
-    ...(names.length === 0 ? {} : { example: names.slice(0, 1) })
+    ...exampleOf(components, names.slice(0, 1))
   }
+}
+
+/** What `include` takes for a navigation: its name, and those of the rows that it leads to. */
+export function includedNames(components: Components, navigation: Navigation): readonly string[] {
+  const { name } = navigation
+  return [name, ...namesWithin(components, navigation).map((inner) => `${name}.${inner}`)]
 }
 
 /** The navigations of the rows that a navigation leads to. */
@@ -348,10 +378,7 @@ function sortColumn(components: Components, { name, properties }: Resource): obj
   return {
     name: 'sortColumn',
     in: 'query',
-    description:
-      'Up to four properties to order by, with commas between; the id is always the last key. Nulls come first ' +
-      'ascending, last descending.',
-    style: 'form',
+    ...onceSaid(components, SORT_COLUMN),
     explode: false,
     schema: {
       type: 'array',
@@ -366,7 +393,7 @@ function sortColumn(components: Components, { name, properties }: Resource): obj
             )
     },
     // The id is the last key anyway.
-    ...(names.length === 0 ? {} : { example: [names.find((one) => one !== 'id') ?? 'id'] })
+    ...exampleOf(components, [names.find((one) => one !== 'id') ?? 'id'].slice(0, names.length))
   }
 }
 
@@ -404,7 +431,6 @@ function totalsParameter(
     name: parameter,
     in: 'query',
     description,
-    style: 'form',
     explode: false,
     schema: {
       type: 'array',
@@ -426,7 +452,6 @@ function sortDirection(components: Components): object {
     name: 'sortDirection',
     in: 'query',
     description: 'One direction for all sort columns, or one for each, in any letter case. Ascending by default.',
-    style: 'form',
     explode: false,
     schema: {
       type: 'array',
@@ -448,21 +473,23 @@ function filterParameters(components: Components, { name: of, properties }: Reso
     .flatMap((property) => {
       const { name, operators } = property
       const value = queryExample(property)
-      const named = (part: string): string => `filters[${name}].${part}`
+      const parameter = (part: string, more: object): object => {
+        const filter = { name: `filters[${name}].${part}`, in: 'query', ...more }
+        // Without examples those of one name and type are the same for all resources.
+        return components.exact
+          ? components.refer('parameters', `${of}.${name}.${part}`, () => filter)
+          : components.share('parameters', `${name}.${part === 'operator' ? `${property.type}.` : ''}${part}`, filter)
+      }
       return [
-        components.refer('parameters', `${of}.${name}.operator`, () => ({
-          name: named('operator'),
-          in: 'query',
-          description: 'The n-th operator belongs to the n-th value.',
+        parameter('operator', {
+          ...onceSaid(components, FILTER_PAIRS),
           schema: operatorsSchema(components, property),
-          ...exampleMember(operators.slice(0, 1))
-        })),
-        components.refer('parameters', `${of}.${name}.value`, () => ({
-          name: named('value'),
-          in: 'query',
+          ...exampleOf(components, operators.slice(0, 1))
+        }),
+        parameter('value', {
           schema: components.refer('schemas', 'FilterValues', () => FILTER_VALUES),
-          ...exampleMember(value === '' ? undefined : [value])
-        }))
+          ...exampleOf(components, value === '' ? [] : [value])
+        })
       ]
     })
 }
@@ -477,9 +504,9 @@ const FILTER_VALUES = {
 /** The operators of a property as an enumeration, in the exact document in the other spellings that the service takes too. */
 function operatorsSchema(components: Components, { type, operators, operatorAliases }: Property): object {
   const words = [...operators, ...operatorAliases]
-  const operator = components.share(`Operator.${type}`, { type: 'string', enum: words })
+  const operator = components.share('schemas', `Operator.${type}`, { type: 'string', enum: words })
   const items = inAnySpelling(components, operator, () => anyOperatorSpelling(words))
-  return components.share(`Operators.${type}`, { type: 'array', maxItems: MAX_CONDITIONS, items })
+  return components.share('schemas', `Operators.${type}`, { type: 'array', maxItems: MAX_CONDITIONS, items })
 }
 
 /** The words of an enumeration, in the exact document in the other spellings that the service takes too. */

@@ -87,7 +87,7 @@ export function problemResponses(
 }
 
 /** Statuses that mean the same for every operation. Outside of the exact document `default` stands for them. */
-const IN_DEFAULT: readonly number[] = [401, 403, 413, 415, 429, 503]
+const IN_DEFAULT: readonly number[] = [401, 403, 409, 413, 415, 422, 428, 429, 503]
 
 /** The examples of these problems, in the exact document. */
 function examplesOf(components: Components, codes: readonly ErrorCode[], guarded: boolean): object {

@@ -188,7 +188,7 @@ const COMMON_HEADERS = [
 
 /** References for the `headers` of a response. Those that most responses may have are in the exact document alone. */
 export function headerRefs(components: Components, names: readonly HeaderName[]): object {
-  const shown = components.exact ? [...COMMON_HEADERS, ...names] : names.filter((name) => !ENTITY.includes(name))
+  const shown = components.exact ? [...COMMON_HEADERS, ...names] : names.filter((name) => !IN_EXACT.includes(name))
   return Object.fromEntries(shown.map((name) => [name, components.refer('headers', name, () => HEADERS[name])]))
 }
 
@@ -205,6 +205,12 @@ export function success(components: Components, answer: Success): Readonly<Recor
   return { [answer.status]: successResponse(components, answer) }
 }
 
+/** The same where it is one response for all resources, but for the examples of the exact document. */
+export function sharedSuccess(components: Components, name: string, answer: Success): Readonly<Record<string, object>> {
+  if (components.exact) return success(components, answer)
+  return { [answer.status]: components.refer('responses', name, () => successResponse(components, answer)) }
+}
+
 /** The response itself. */
 export function successResponse(
   components: Components,
@@ -219,7 +225,15 @@ export function successResponse(
 
 /** Headers of the successful responses of resources and of the application's operations. */
 export const ENTITY_HEADERS = ['api-supported-versions', 'X-Ignored-Parameters', 'Preference-Applied'] as const
-const ENTITY: readonly string[] = ENTITY_HEADERS
+
+/** Headers that mean the same wherever they are sent. They are in the exact document alone. */
+const IN_EXACT: readonly string[] = [
+  ...ENTITY_HEADERS,
+  'Idempotent-Replayed',
+  'X-Truncated-Includes',
+  'X-Unshown-Values',
+  'Link'
+]
 
 export function jsonContent(schema: object, example?: ComponentRef): object {
   return content('application/json', schema, example)

@@ -16,7 +16,7 @@ export function rowSchema(components: Components, resource: Resource): object {
     type: 'object',
     description: resource.description,
     required: properties.map((property) => property.name),
-    properties: { ...members(properties), ...navigationSchemas(components, resource) }
+    properties: { ...members(components, properties), ...navigationSchemas(components, resource) }
   }))
 }
 
@@ -29,7 +29,10 @@ export function writtenSchema(components: Components, resource: Resource, maybeU
     type: 'object',
     description: 'A row that its caller may write and does not read.',
     required: ['id'],
-    properties: members(properties.filter((property) => property.name === 'id')),
+    properties: members(
+      components,
+      properties.filter((property) => property.name === 'id')
+    ),
     additionalProperties: false
   }))
   return { anyOf: [row, unseen] }
@@ -46,7 +49,10 @@ export function shapedRowSchema(components: Components, resource: Resource): obj
     type: 'object',
     description: 'The members that `fields` asked for.',
     properties: {
-      ...members(properties.filter(({ selectable }) => selectable)),
+      ...members(
+        components,
+        properties.filter(({ selectable }) => selectable)
+      ),
       ...navigationSchemas(components, resource)
     }
   }))
@@ -92,7 +98,7 @@ function childSchema(components: Components, name: string, child: Navigation): o
     type: 'object',
     required: [...properties, ...navigations].map((one) => one.name),
     properties: {
-      ...members(properties),
+      ...members(components, properties),
       ...Object.fromEntries(
         references.map((one) => [one.name, referenceSchema(components, one, 'Only where include names it.')])
       ),
@@ -103,20 +109,22 @@ function childSchema(components: Components, name: string, child: Navigation): o
 
 export function lookupSchema(components: Components, { name, properties }: Resource): object {
   const id = properties.find((property) => property.name === 'id')
-  return components.refer('schemas', `${name}.lookup`, () => ({
-    type: 'object',
-    required: ['items'],
-    properties: {
-      items: {
-        type: 'array',
+  return components.refer('schemas', `${name}.lookup`, () =>
+    components.share('schemas', `Lookup.${id?.type ?? 'any'}`, {
+      type: 'object',
+      required: ['items'],
+      properties: {
         items: {
-          type: 'object',
-          required: ['id', 'name'],
-          properties: { id: id === undefined ? {} : valueSchema(id), name: { type: ['string', 'null'] } }
+          type: 'array',
+          items: {
+            type: 'object',
+            required: ['id', 'name'],
+            properties: { id: id === undefined ? {} : valueSchema(id), name: { type: ['string', 'null'] } }
+          }
         }
       }
-    }
-  }))
+    })
+  )
 }
 
 /** Which of the members there are depends on the request. A whole number that is counted or summed may be of any size. */
@@ -128,15 +136,33 @@ export function totalsSchema(components: Components, { name, totals }: Resource)
     items: {
       type: 'object',
       properties: {
-        ...members(totals?.dimensions ?? []),
+        ...members(components, totals?.dimensions ?? []),
         ...Object.fromEntries((totals?.measures ?? []).map((measure) => [measure.name, measured(measure)]))
       }
     }
   }))
 }
 
-function members(properties: readonly Property[]): Readonly<Record<string, object>> {
-  return Object.fromEntries(properties.map((property) => [property.name, propertySchema(property)]))
+function members(components: Components, properties: readonly Property[]): Readonly<Record<string, object>> {
+  return Object.fromEntries(properties.map((property) => [property.name, member(components, property, 'answer')]))
+}
+
+/** Types whose schemas are long, and the same for most properties. */
+const SHARED_TYPES: readonly string[] = ['int', 'long', 'decimal', 'dateTime', 'time', 'guid']
+
+/**
+ * The schema of a member of an answer, or of an input. In the exact document it is where the member is; in the other one long
+ * ones that are alike are one component.
+ */
+function member(components: Components, property: Property, of: 'answer' | 'input'): object {
+  const schema = of === 'input' ? inputSchema(property) : propertySchema(property)
+  const { type, nullable, precision, scale, fractionDigits, minimum, maximum, description, defaultValue } = property
+  const own = [minimum, maximum, description, defaultValue, property.schema, property.writableBy]
+  const isPlain = own.every((one) => one === '') && !property.preset
+  if (components.exact || !SHARED_TYPES.includes(type) || !isPlain) return schema
+  const digits = type === 'decimal' ? `-${precision}-${scale}` : fractionDigits > 0 ? `-${fractionDigits}` : ''
+  const name = `Value.${type}${digits}${of === 'input' ? '.input' : ''}${nullable ? '.orNull' : ''}`
+  return components.share('schemas', name, schema)
 }
 
 /** Properties that a body may set, those that no answer shows last. */
@@ -147,35 +173,38 @@ export function settableProperties(
   return [...properties, ...writeOnly].filter((property) => property[by])
 }
 
+/** What bodies of creates are described by: see DESCRIBED_ONCE of the parameters. */
+export const CREATED =
+  'Members with a default may be left out, and so may those that may be null and those that the token names. Others are ' +
+  'ignored.'
+
 /** The body of a create, and of each item of a batch. */
 export function createSchema(components: Components, resource: Resource): object {
   const { navigations, createdChildren } = resource
   return components.refer('schemas', `${resource.name}.create`, () => {
     const children = navigations.filter((one) => isChildren(one) && createdChildren.includes(one.name))
-    const schema = newObject(resource)
+    const schema = newObject(components, resource)
     return {
       ...schema,
-      description:
-        'Members with a default may be left out, and so may those that may be null and those that the token names. ' +
-        'Others are ignored.',
+      ...(components.exact ? { description: CREATED } : {}),
       properties: {
         ...schema.properties,
-        ...Object.fromEntries(children.map((child) => [child.name, childrenSchema(child)]))
+        ...Object.fromEntries(children.map((child) => [child.name, childrenSchema(components, child)]))
       }
     }
   })
 }
 
-function childrenSchema(children: Navigation): object {
-  return { type: 'array', maxItems: MAX_CHILDREN, items: newObject(children) }
+function childrenSchema(components: Components, children: Navigation): object {
+  return { type: 'array', maxItems: MAX_CHILDREN, items: newObject(components, children) }
 }
 
-function newObject(of: Pick<Resource, 'properties' | 'writeOnly'>): ObjectSchema {
+function newObject(components: Components, of: Pick<Resource, 'properties' | 'writeOnly'>): ObjectSchema {
   const settable = settableProperties(of, 'setOnCreate')
   return {
     type: 'object',
     required: settable.filter(({ requiredOnCreate }) => requiredOnCreate).map(({ name }) => name),
-    properties: inputMembers(settable)
+    properties: inputMembers(components, settable)
   }
 }
 
@@ -183,7 +212,8 @@ function newObject(of: Pick<Resource, 'properties' | 'writeOnly'>): ObjectSchema
 export function updateSchema(components: Components, resource: Resource): object {
   const settable = settableProperties(resource, 'setOnUpdate')
   return components.refer('schemas', `${resource.name}.update`, () => ({
-    ...inputObject(settable),
+    type: 'object',
+    properties: inputMembers(components, settable),
     required: settable.filter((one) => !one.nullable && !one.optionalOnUpdate).map((one) => one.name)
   }))
 }
@@ -193,47 +223,44 @@ export function patchSchema(components: Components, resource: Resource): object 
   const settable = settableProperties(resource, 'setOnUpdate').map((one) =>
     one.type === 'json' ? { ...one, schema: '' } : one
   )
-  return components.refer('schemas', `${resource.name}.patch`, () => ({ ...inputObject(settable), required: [] }))
+  return components.refer('schemas', `${resource.name}.patch`, () => ({
+    type: 'object',
+    properties: inputMembers(components, settable)
+  }))
 }
 
 /** An item of a batch of changes. It is no update request, and so has the version of its row. */
 export function changeSchema(components: Components, resource: Resource): object {
-  return components.refer('schemas', `${resource.name}.change`, () => {
-    const settable = settableProperties(resource, 'setOnUpdate').map((one) =>
-      one.type === 'json' ? { ...one, schema: '' } : one
-    )
-    const { type, properties } = inputObject(settable)
-    return { type, ...guardedItem(resource, properties) }
-  })
+  return components.refer('schemas', `${resource.name}.change`, () => ({
+    allOf: [guardedItem(components, resource), patchSchema(components, resource)]
+  }))
 }
 
 /** An item of a batch of deletes. */
 export function deletedSchema(components: Components, resource: Resource): object {
-  return components.refer('schemas', `${resource.name}.deleted`, () => ({
-    type: 'object',
-    ...guardedItem(resource, {})
-  }))
+  return components.refer('schemas', `${resource.name}.deleted`, () => guardedItem(components, resource))
 }
 
-function guardedItem({ properties: all }: Resource, properties: object): object {
-  const id = all.find(({ name }) => name === 'id')
-  return {
+/** Those of one type of ids are one. */
+function guardedItem(components: Components, { properties }: Resource): object {
+  const id = properties.find(({ name }) => name === 'id')
+  return components.share('schemas', `RowWithVersion.${id?.type ?? 'string'}`, {
+    type: 'object',
     required: ['id', 'rowVersion'],
     properties: {
       id: id === undefined ? { type: 'string' } : idSchema(id),
-      rowVersion: { ...CHILD_VERSION, description: 'The `rowVersion` that the row was last read with.' },
-      ...properties
+      rowVersion: { ...CHILD_VERSION, description: 'The `rowVersion` that the row was last read with.' }
     }
-  }
+  })
 }
 
 /** The body of an action. Only that of an action on a child has a member with a row version. */
 export function actionSchema(components: Components, resource: string, action: Action): object {
   const { name, input, childPrecondition } = action
   return components.refer('schemas', `${resource}.${name}.input`, () => {
-    const schema = inputObject(input)
+    const schema = { type: 'object', properties: inputMembers(components, input) }
     const required = input.filter((member) => member.requiredOnCreate || !member.nullable).map((member) => member.name)
-    if (childPrecondition === '') return { ...schema, required }
+    if (childPrecondition === '') return { ...schema, ...(required.length === 0 ? {} : { required }) }
     return {
       ...schema,
       required: [...required, childPrecondition],
@@ -256,14 +283,6 @@ interface ObjectSchema {
   readonly properties: object
 }
 
-function inputObject(properties: readonly Property[]): ObjectSchema {
-  return {
-    type: 'object',
-    required: properties.filter(({ nullable }) => !nullable).map(({ name }) => name),
-    properties: inputMembers(properties)
-  }
-}
-
-function inputMembers(properties: readonly Property[]): Readonly<Record<string, object>> {
-  return Object.fromEntries(properties.map((property) => [property.name, inputSchema(property)]))
+function inputMembers(components: Components, properties: readonly Property[]): Readonly<Record<string, object>> {
+  return Object.fromEntries(properties.map((property) => [property.name, member(components, property, 'input')]))
 }

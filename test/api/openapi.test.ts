@@ -2,7 +2,7 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import { expect } from 'chai'
 import { describeApi } from './api-store.js'
 import { filter, json } from './http-call.js'
-import { parametersOf } from '../harness/openapi-document.js'
+import { inside, parametersOf } from '../harness/openapi-document.js'
 
 describeApi(
   'GET /openapi.json',
@@ -30,6 +30,12 @@ describeApi(
         json(await store.call('/openapi.json')) as Record<string, unknown>
       )
       expect(valid, JSON.stringify(errors)).to.equal(true)
+    })
+
+    it('is under 500 KB for the whole store', async () => {
+      const whole = await store.as('admin', '/openapi.json')
+      expect(inside(json(whole), 'paths', '/audit-entries/paged', 'get')).to.be.an('object')
+      expect(Buffer.byteLength(whole.text)).to.be.lessThan(500_000)
     })
 
     it('states the bounds of the entity files, and so do the pages of /docs', async () => {

@@ -26,7 +26,9 @@ export function inside(document: unknown, ...steps: readonly string[]): unknown 
 
 /** The parameters of an operation by name, empty if there is no such operation. */
 export function parametersOf(document: unknown, path: string, method: string): ReadonlyMap<string, Parameter> {
-  const parameters = (inside(document, 'paths', path, method, 'parameters') ?? []) as readonly Json[]
+  const shared = (inside(document, 'paths', path, 'parameters') ?? []) as readonly Json[]
+  const own = (inside(document, 'paths', path, method, 'parameters') ?? []) as readonly Json[]
+  const parameters = inside(document, 'paths', path, method) === undefined ? [] : [...shared, ...own]
   return new Map(
     parameters.map((one) => {
       const parameter = followed(document, one) as unknown as Parameter
