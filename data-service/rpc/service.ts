@@ -371,6 +371,7 @@ function readHandlers(deps: ReadDeps, metrics: Interceptors['metrics']) {
     Get: UNARY_READS.Get(deps),
     GetBy: UNARY_READS.GetBy(deps),
     Read: UNARY_READS.Read(deps),
+    Totals: UNARY_READS.Totals(deps),
     Export: countedExports(exportHandler(deps), metrics)
   }
 }

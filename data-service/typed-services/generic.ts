@@ -16,12 +16,16 @@ import type { GetByRequest__Output } from '../../shared/gen/entity/v1/GetByReque
 import type { GetByResponse } from '../../shared/gen/entity/v1/GetByResponse.js'
 import type { GetRequest__Output } from '../../shared/gen/entity/v1/GetRequest.js'
 import type { GetResponse } from '../../shared/gen/entity/v1/GetResponse.js'
+import type { ImportRequest__Output } from '../../shared/gen/entity/v1/ImportRequest.js'
+import type { ImportResponse } from '../../shared/gen/entity/v1/ImportResponse.js'
 import type { LookupRequest__Output } from '../../shared/gen/entity/v1/LookupRequest.js'
 import type { LookupResponse } from '../../shared/gen/entity/v1/LookupResponse.js'
 import type { PageRequest__Output } from '../../shared/gen/entity/v1/PageRequest.js'
 import type { PageResponse } from '../../shared/gen/entity/v1/PageResponse.js'
 import type { ReadRequest__Output } from '../../shared/gen/entity/v1/ReadRequest.js'
 import type { ReadResponse } from '../../shared/gen/entity/v1/ReadResponse.js'
+import type { TotalsRequest__Output } from '../../shared/gen/entity/v1/TotalsRequest.js'
+import type { TotalsResponse } from '../../shared/gen/entity/v1/TotalsResponse.js'
 import type { UpdateBatchRequest__Output } from '../../shared/gen/entity/v1/UpdateBatchRequest.js'
 import type { UpdateBatchResponse } from '../../shared/gen/entity/v1/UpdateBatchResponse.js'
 import type { UpdateRequest__Output } from '../../shared/gen/entity/v1/UpdateRequest.js'
@@ -37,8 +41,10 @@ export interface GenericHandlers {
   readonly Get: UnaryHandler<GetRequest__Output, GetResponse>
   readonly GetBy: UnaryHandler<GetByRequest__Output, GetByResponse>
   readonly Read: UnaryHandler<ReadRequest__Output, ReadResponse>
+  readonly Totals: UnaryHandler<TotalsRequest__Output, TotalsResponse>
   readonly Create: UnaryHandler<CreateRequest__Output, CreateResponse>
   readonly CreateBatch: UnaryHandler<CreateBatchRequest__Output, CreateBatchResponse>
+  readonly Import: UnaryHandler<ImportRequest__Output, ImportResponse>
   readonly Update: UnaryHandler<UpdateRequest__Output, UpdateResponse>
   readonly UpdateBatch: UnaryHandler<UpdateBatchRequest__Output, UpdateBatchResponse>
   readonly DeleteBatch: UnaryHandler<DeleteBatchRequest__Output, DeleteBatchResponse>

@@ -10,6 +10,8 @@ import { hasIds, type KeyedTypes, makeRows, type ResourceTypes, type RowType, un
 import { type EnumType, isEnum, type MessageType, pascalCase, rowName, type ServiceType } from './schema.js'
 import { operationRpc } from './typed-operations.js'
 import { customReadRpc, exportRpc, getRpc, listRpc, lookupRpc } from './typed-reads.js'
+import { importRpc } from './typed-imports.js'
+import { totalsRpc } from './typed-totals.js'
 import { batchDeleteRpc, batchUpdateRpc } from './typed-batches.js'
 import { actionRpc, batchCreateRpc, createRpc, deleteRpc, updateRpcs } from './typed-writes.js'
 import { valueTypeOf } from './values.js'
@@ -62,7 +64,11 @@ export function makeTypedPackage(
     }
     const query = makeQuery(resource, row, { numbers, conditions })
     const has = (operation: string): boolean => operations.includes(operation)
-    const reads = (resource.reads ?? []).map((read) => customReadRpc(of, read))
+    const { totals } = resource
+    const reads = [
+      ...(has('totals') && totals ? [totalsRpc(of, query, totals)] : []),
+      ...(resource.reads ?? []).map((read) => customReadRpc(of, read))
+    ]
     const ofNamed = (keyed: KeyedTypes): readonly TypedRpc[] => [
       getRpc(keyed),
       ...uniqueFields(of).map((by) => getRpc(keyed, by)),
@@ -72,6 +78,7 @@ export function makeTypedPackage(
       ...reads,
       ...(has('create') ? [createRpc(keyed)] : []),
       ...(has('batch') ? [batchCreateRpc(keyed)] : []),
+      ...(has('import') ? [importRpc(keyed)] : []),
       ...(has('update') ? updateRpcs(keyed) : []),
       ...(has('updateBatch') ? [batchUpdateRpc(keyed)] : []),
       ...(has('delete') ? [deleteRpc(keyed)] : []),

@@ -373,7 +373,7 @@ export function commonOf(
 }
 
 /** No JSON, so that the generic service first says who may write at all. */
-const NO_JSON = Buffer.from('{')
+export const NO_JSON = Buffer.from('{')
 
 /** Calls with the body. Throws `body.invalid` for members whose text is no JSON. */
 export async function withBody<Answer>(

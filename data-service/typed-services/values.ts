@@ -64,7 +64,10 @@ const MAX_INT32 = 2n ** 31n - 1n
 const MAX_INT64 = 2n ** 63n - 1n
 
 const INT32_TYPE = makeValueType(['int32', 'Int32'], { toJson: asText, fromJson: numeric })
-const WIDE_INT_TYPE = makeValueType(['int64', 'Int64'], { toJson: asText, fromJson: numeric })
+const WIDE_INT_TYPE = makeValueType(['int64', 'Int64'], {
+  toJson: asText,
+  fromJson: (value) => (value instanceof JsonNumber ? value.text : asText(value))
+})
 const INT64_TYPE = makeValueType(['int64', 'Int64'], { toJson: quotedScalar, fromJson: asText })
 const UINT64_TYPE = makeValueType(['uint64', 'Uint64'], { toJson: quotedScalar, fromJson: asText })
 const DOUBLE_TYPE = makeValueType(['double', 'Double'], {

@@ -1,6 +1,8 @@
 import { expect } from 'chai'
+import application from '../../examples/store/uniform-rest.config.js'
 import { insertRows, type NewRow, TABLES } from '../harness/insert-rows.js'
 import { inside, parametersOf } from '../harness/openapi-document.js'
+import { type Message, TypedClient } from '../harness/typed-client.js'
 import { withTestDatabase } from '../oracle/test-database.js'
 import { GrpcCaller } from '../stack/grpc-caller.js'
 import { describeApi } from './api-store.js'
@@ -148,6 +150,40 @@ describeApi(
         expect(JSON.stringify(failed)).to.include('route.not-found')
       } finally {
         rpc.close()
+      }
+    })
+
+    it('is answered over gRPC in typed messages', async () => {
+      const orders = new TypedClient(application, 'OrderService', store.stack.dataAddress)
+      try {
+        const token = await store.stack.token('admin@example.com')
+        const by = ['DIMENSION_STATUS', 'DIMENSION_PLACED_AT_MONTH']
+        const sort = [{ measure: 'MEASURE_COUNT', descending: true }]
+        const measures = ['MEASURE_COUNT', 'MEASURE_SUM_TOTAL']
+        const month = { placed_at_month: '2026-04' }
+        const filter = { id: [{ greater_than: 1 }] }
+        const http =
+          '/orders/totals?by=status,placedAt.month&measures=count,sum.total&sortColumn=count&sortDirection=desc'
+        const [first] = json(
+          await store.as('admin', `${http}&filters[id].operator=gt&filters[id].value=1`)
+        ) as Message[]
+        const answer = await orders.call('TotalOrders', { by, measures, sort, filter }, token)
+        expect((answer['groups'] as readonly Message[])[0]).to.deep.equal({
+          ...month,
+          status: 'STATUS_PLACED',
+          count: String(first?.['count']),
+          sum_total: first?.['sum.total']
+        })
+        expect(answer).to.include({ row_limit: 1000, truncated: false })
+        // The rows of the caller alone, and the rejections of the generic service.
+        const own = (await orders.call('TotalOrders', {}, await store.stack.token('ada@example.com')))['groups']
+        const [mine] = json(await store.as('ada', '/orders/totals')) as Message[]
+        expect(own).to.have.nested.property('[0].count', String(mine?.['count']))
+        expect(await orders.failure('TotalOrders', { sort })).to.include({ reason: 'auth.required' })
+        const unknown = await orders.failure('TotalOrders', { by: [77] }, token)
+        expect(unknown.reason).to.equal('totals.invalid')
+      } finally {
+        orders.close()
       }
     })
 

@@ -1,5 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'chai'
+import application from '../../../examples/store/uniform-rest.config.js'
+import { type Message, TypedClient } from '../../harness/typed-client.js'
 import { GrpcCaller, isFailure } from '../../stack/grpc-caller.js'
 import { describeApi } from '../api-store.js'
 import { countsIn, csvOf, importOf, lines, many, NDJSON, product, stored } from './import-requests.js'
@@ -121,6 +123,42 @@ describeApi('import', (store) => {
       expect(await count(store, "products WHERE sku LIKE 'RPC-%'")).to.equal(2)
     } finally {
       grpc.close()
+    }
+  })
+
+  it('is taken part by part in typed messages, and a part that is sent again writes no row twice', async () => {
+    const products = new TypedClient(application, 'ProductService', store.stack.dataAddress)
+    const token = await store.stack.token('clerk@example.com')
+    const row = (n: number): Message => ({ name: 'x', sku: `TYPED-${n}`, category_id: 1, price: '1.00' })
+    const rows = "products WHERE sku LIKE 'TYPED-%'"
+    try {
+      const file = { on_error: 'ON_ERROR_STOP', idempotency_key: 'typed' }
+      const first = { ...file, products: [row(1), row(2)], more: true }
+      const { continuation, ...kept } = await products.call('ImportProducts', first, token)
+      expect(kept['created'] ?? 0).to.equal(0)
+      expect(await count(store, rows)).to.equal(0)
+      const last = { ...file, products: [row(3)], first_row: 2, continuation }
+      expect(await products.call('ImportProducts', last, token)).to.include({ created: 3 })
+      const again = await products.call('ImportProducts', last, token)
+      expect([again['created'] ?? 0, again['created_before'], again['replayed']]).to.deep.equal([0, 3, true])
+      expect(await count(store, rows)).to.equal(3)
+      const skipping = {
+        products: [row(3), row(4), { ...row(5), price: '-1' }],
+        on_error: 'ON_ERROR_SKIP',
+        by: 'BY_SKU',
+        idempotency_key: 'typed-skip'
+      }
+      const skipped = await products.call('ImportProducts', skipping, token)
+      expect(skipped).to.include({ created: 1, existing: 1, failed: 1 })
+      expect(skipped).to.have.nested.property('errors[0]').that.includes({ row: 3, pointer: '/price' })
+      expect((await products.failure('ImportProducts', { products: [row(6)] }, token)).reason).to.equal(
+        'idempotency.key.missing'
+      )
+      const nobody = await store.stack.token('ada@example.com')
+      expect((await products.failure('ImportProducts', skipping, nobody)).reason).to.equal('capability.denied')
+      expect(await count(store, rows)).to.equal(4)
+    } finally {
+      products.close()
     }
   })
 

@@ -166,6 +166,144 @@ describe('the translation of typed calls', () => {
     expect(sent).to.deep.equal([{ end: { ...end, unshown_values: unshownValues } }])
   })
 
+  it('asks for totals by the names of an enum, and answers counts and sums of any size', async () => {
+    const placed: Property = { name: 'placedAt.month', type: 'string', nullable: true }
+    const status: Property = { name: 'status', type: 'enum', words: ['new', 'sent'] }
+    const typed = made({
+      resources: [
+        {
+          name: 'boxes',
+          description: 'Boxes.',
+          label: 'status',
+          operations: ['totals'],
+          properties: [
+            { name: 'id', type: 'int', filterable: true, operators: ['equals'] },
+            { ...status, sortable: true }
+          ],
+          ownerProperty: 'ownerId',
+          totals: {
+            dimensions: [status, placed],
+            measures: [
+              { name: 'count', type: 'int' },
+              { name: 'sum.size', type: 'int', nullable: true },
+              { name: 'average.weight', type: 'decimal', nullable: true }
+            ]
+          }
+        }
+      ]
+    })
+    expect(fieldsOf(typed, 'TotalBoxesRequest')).to.deep.equal(['filter', 'any_of', 'by', 'measures', 'sort', 'owner'])
+    const sum = '9007199254740993'
+    const { request, response } = await translated(typed, 'TotalBoxes', {
+      message: {
+        filter: { id: [{ operator: 'equals', equals: 7 }] },
+        by: ['DIMENSION_PLACED_AT_MONTH', 'DIMENSION_STATUS'],
+        measures: ['MEASURE_SUM_SIZE', 'MEASURE_COUNT'],
+        sort: [{ measure: 'MEASURE_COUNT', descending: true }, { dimension: 'DIMENSION_STATUS' }],
+        owner: '3'
+      },
+      answer: {
+        json: Buffer.from(
+          `[{"placedAt.month":"2026-01","status":"sent","sum.size":${sum},"count":2},{"placedAt.month":null}]`
+        ),
+        rowLimit: 1000,
+        truncated: true
+      }
+    })
+    expect(request).to.deep.equal({
+      resource: 'boxes',
+      selection: {
+        filters: [{ property: 'id', operator: 'equals', value: '7' }],
+        anyOf: [],
+        sortColumn: 'count,status',
+        sortDirection: 'desc,asc'
+      },
+      by: 'placedAt.month,status',
+      measures: 'sum.size,count',
+      unplaced: null,
+      asCsv: false,
+      ownerParameter: '3'
+    })
+    expect(response).to.deep.equal({
+      groups: [{ placed_at_month: '2026-01', status: 'STATUS_SENT', sum_size: sum, count: '2' }, {}],
+      row_limit: 1000,
+      truncated: true
+    })
+    // Without fields there is one group of all measures, and a number that no enum has is passed on to be rejected.
+    const message = { measures: [77] }
+    expect((await translated(typed, 'TotalBoxes', { message: {}, answer: {} })).request).to.not.have.any.keys(
+      'by',
+      'measures'
+    )
+    expect((await translated(typed, 'TotalBoxes', { message, answer: {} })).request).to.include({ measures: '77' })
+  })
+
+  it('sends the parts of an import, and answers what became of their rows', async () => {
+    const resource: Resource = {
+      name: 'boxes',
+      description: 'Boxes.',
+      label: 'code',
+      operations: ['import'],
+      properties: [
+        { name: 'id', type: 'int', unique: true },
+        { name: 'code', type: 'string', unique: true, setOnCreate: true },
+        { name: 'notes', type: 'json', nullable: true, setOnCreate: true }
+      ]
+    }
+    const typed = made({ resources: [resource] })
+    const message = {
+      boxes: [{ code: 'a' }, { code: 'b', notes: '[1' }],
+      first_row: 500,
+      on_error: 'ON_ERROR_SKIP',
+      by: 'BY_CODE',
+      idempotency_key: 'k',
+      strict: true,
+      more: true,
+      continuation: Buffer.from('c'),
+      max_errors: 5
+    }
+    const error = { row: 502, code: 'body.invalid', detail: 'No.', pointer: '/notes' }
+    const counts = { created: 1, existing: 2, failed: 3, errors: [error], replayed: true }
+    const { request, response } = await translated(typed, 'ImportBoxes', {
+      message,
+      answer: { ...counts, createdBefore: 4, ignoredMembers: ['x'], continuation: Buffer.from('d') }
+    })
+    expect({ ...request, rows: (request['rows'] as readonly Buffer[]).map(String) }).to.deep.equal({
+      resource: 'boxes',
+      // What is no JSON is sent as what is none.
+      rows: ['{"code":"a"}', '{'],
+      firstRow: 500,
+      onError: 'skip',
+      by: 'code',
+      idempotencyKey: 'k',
+      strict: true,
+      more: true,
+      forget: false,
+      continuation: Buffer.from('c'),
+      maxErrors: 5,
+      unplaced: null
+    })
+    expect(response).to.deep.equal({
+      ...counts,
+      created_before: 4,
+      ignored_members: ['x'],
+      continuation: Buffer.from('d')
+    })
+    const least = await translated(typed, 'ImportBoxes', {
+      message: { on_error: 'ON_ERROR_UNSPECIFIED', by: 'BY_UNSPECIFIED', forget: true },
+      answer: {}
+    })
+    expect(least.request)
+      .to.include({ forget: true, firstRow: 0 })
+      .and.to.not.have.any.keys('onError', 'by', 'maxErrors')
+    // Only a property that a create sets tells rows apart.
+    const { setOnCreate: _, ...code } = resource.properties?.[1] ?? {}
+    const without = made({
+      resources: [{ ...resource, properties: [{ name: 'id', type: 'int', unique: true }, code] }]
+    })
+    expect(fieldsOf(without, 'ImportBoxesRequest')).to.not.include('by')
+  })
+
   it('calls rows by the singular of their resource', () => {
     const plurals = 'products categories boxes branches addresses statuses warehouses courses clauses sizes stock-items'
     const names = 'Product Category Box Branch Address Status Warehouse Course Clause Size StockItem'
