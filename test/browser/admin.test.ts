@@ -53,6 +53,50 @@ describe('the admin', function () {
     expect((await download).suggestedFilename()).to.match(/^products-\d{8}T\d{6}Z\.csv$/)
   })
 
+  it('filters by several conditions of which one must hold, by keyboard too, and keeps them in the address', async () => {
+    const page = await admin.open('admin', '/products')
+    await page.getByRole('button', { name: 'Add filter' }).click()
+    const condition = (place: number) => page.getByRole('group', { name: `Condition ${place}` })
+    const chosen = async (label: string, option: string, place: number): Promise<void> => {
+      await condition(place).getByRole('combobox', { name: label }).focus()
+      await page.keyboard.press('Enter')
+      await page.getByRole('option', { name: option, exact: true }).focus()
+      await page.keyboard.press('Enter')
+      await page.getByRole('listbox').waitFor({ state: 'detached' })
+    }
+    await chosen('Field', 'Sku', 1)
+    await chosen('Condition', 'equals', 1)
+    await condition(1).getByLabel('Value').fill('JUG-00001')
+    await page.getByRole('button', { name: 'Or another condition' }).focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog', { name: 'Any of these' }).waitFor()
+    await chosen('Field', 'Sku', 2)
+    await chosen('Condition', 'equals', 2)
+    await condition(2).getByLabel('Value').fill('PAN-00002')
+    await page.getByRole('button', { name: 'Or another condition' }).click()
+    await page.getByRole('button', { name: 'Remove condition 3' }).click()
+    await condition(3).waitFor({ state: 'detached' })
+    expect(await accessibilityViolations(page)).to.deep.equal([])
+    const asked = page.waitForResponse((one) => /products\/paged\?.*anyOf/.test(decodeURIComponent(one.url())))
+    await condition(2).getByLabel('Value').focus()
+    await page.keyboard.press('Enter')
+    const answer = await asked
+    const rows = (await answer.json()) as { readonly sku: string }[]
+    expect(rows.map(({ sku }) => sku).toSorted()).to.deep.equal(['JUG-00001', 'PAN-00002'])
+    const { searchParams } = new URL(answer.url())
+    expect(searchParams.getAll('anyOf[1].filters[sku].value')).to.deep.equal(['JUG-00001', 'PAN-00002'])
+    const chip = 'Remove the filter Sku equals JUG-00001 or Sku equals PAN-00002'
+    await page.getByRole('button', { name: chip }).waitFor()
+    // The address alone makes the same list, and the export is of these rows.
+    const other = await admin.visit.open(page.url())
+    await other.getByRole('cell', { name: 'PAN-00002', exact: true }).waitFor()
+    const exported = other.waitForRequest((one) => /products\/export\?.*anyOf/.test(decodeURIComponent(one.url())))
+    await other.getByRole('button', { name: 'Export' }).click()
+    await exported
+    await other.getByRole('button', { name: chip }).press('Enter')
+    await other.waitForURL((url) => !decodeURIComponent(url.hash).includes('anyOf'))
+  })
+
   it('imports a file whose first rows it has shown, and tells which rows it could not create', async () => {
     const page = await admin.open('admin', '/categories')
     await page.getByRole('button', { name: 'Import' }).click()

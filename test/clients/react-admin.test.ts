@@ -15,6 +15,15 @@ import {
   type UpdateManyParams,
   type UpdateParams
 } from 'ra-core'
+import type { Property } from '../../clients/admin/src/catalogue.js'
+import {
+  type Condition,
+  groupsIn,
+  groupText,
+  type ListFilter,
+  withConditions,
+  withoutGroup
+} from '../../clients/admin/src/filter-conditions.js'
 import {
   type AnyApplication,
   ConflictError,
@@ -175,6 +184,28 @@ eachDatabase((kind) => {
             "AND name LIKE 'n%' ORDER BY id"
         )
       )
+      // What the filters of the admin make, of two groups and a condition beside them.
+      const text = { name: 'name', type: 'string', operators: ['contains', 'starts with'] } as unknown as Property // What is read of it.
+      const conditionsOf = (...values: readonly string[]): readonly Condition[] =>
+        values.map((value) => ({ property: text, operator: 'contains', value }))
+      const made = [conditionsOf('jug', 'pan'), conditionsOf('o'), conditionsOf('co', 'no')].reduce<ListFilter>(
+        withConditions,
+        {}
+      )
+      const filter = JSON.parse(JSON.stringify(made)) as ListFilter
+      expect(groupsIn(filter).map((group) => groupText(group, [text]))).to.deep.equal([
+        'Name contains jug or Name contains pan',
+        'Name contains co or Name contains no'
+      ])
+      const page = { filter, pagination: { page: 1, perPage: 1000 }, sort: { field: 'id', order: 'ASC' } } as const
+      const ofAdmin = await (provider as unknown as UniformRestDataProvider<AnyApplication>).getList('products', page)
+      const like = (value: string): string => `name LIKE '%${value}%'`
+      expect(idsIn(ofAdmin.data)).to.deep.equal(
+        await idsOf(
+          `SELECT id FROM products WHERE (${like('jug')} OR ${like('pan')}) AND ${like('o')} AND (${like('co')} OR ${like('no')}) ORDER BY id`
+        )
+      )
+      expect(withoutGroup(withoutGroup(filter, 1), 0)).to.deep.equal({ 'name.contains': 'o' })
       const uncounted = await provider.getList('products', {
         sort: { field: 'id', order: 'DESC' },
         pagination: { page: 1, perPage: 3 },
