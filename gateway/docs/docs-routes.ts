@@ -41,7 +41,10 @@ export const docsRoutes = fp<{
         if (resource === undefined) {
           throw new DomainError('route.not-found', 'There is no resource of this name; /docs shows what there is.')
         }
-        return { key: `docs of ${resource.name} ${base}`, write: () => resourcePage(resource, base) }
+        return {
+          key: `docs of ${resource.name} ${base}`,
+          write: () => resourcePage(resource, [...resources.values()], base)
+        }
       })
       return reply.headers(HTML_HEADERS).send(body)
     })

@@ -3,12 +3,14 @@ import { ownerParameterOf } from '../entity-routes/paths.js'
 import { code, escapeHtml, htmlPage, link, table } from '../http/html-page.js'
 import { NoComponents } from '../openapi/components.js'
 import { operationsOf } from '../openapi/document.js'
+import { includedNames } from '../openapi/parameters.js'
 import { boundsInWords } from '../openapi/property-schema.js'
 import { resourcePageUrl } from './overview.js'
 import { stateDiagrams, statesInWords } from './states.js'
 
-/** The page of one resource. `base` is the public base URL. */
-export function resourcePage(resource: Resource, base: string): string {
+/** The page of one resource. `all` are those that its caller sees, `base` is the public base URL. */
+export function resourcePage(resource: Resource, all: readonly Resource[], base: string): string {
+  const components = new NoComponents(all)
   const { name, description, publicReads, properties, navigations } = resource
   const listPath = `/${name}`
   const hasPages = resource.operations.includes('paged')
@@ -32,7 +34,9 @@ ${accessSection(resource)}
 <h2>Fields</h2>
 ${table([['Field', 'Type', 'Takes part in'], ...[...properties, ...resource.writeOnly].map((one) => fieldRow(one, resource))])}
 ${operatorsSection(properties)}
-${navigations.length === 0 ? '' : `<h2>Navigations</h2>\n${table([['Name', 'Rows', 'With'], ...navigations.map((one) => navigationRow(one, base))])}`}
+${navigations.length === 0 ? '' : `<h2>Navigations</h2>\n${table([['Name', 'Rows', 'With'], ...navigations.map((one) => navigationRow(one, components, base))])}`}
+${totalsSection(resource)}
+${dryRunSection(resource)}
 ${actionsSection(resource)}`
   )
 }
@@ -104,6 +108,26 @@ ${table([
 ])}`
 }
 
+/** What rows can be grouped by, and what can be computed of each group. */
+function totalsSection({ name, operations, totals }: Resource): string {
+  if (totals === null || !operations.includes('totals')) return ''
+  const { dimensions, measures } = totals
+  const rowsOf = (parameter: string, properties: readonly Property[]): string[][] =>
+    properties.map((one) => [code(parameter), code(one.name), escapeHtml(propertyTypeText(one))])
+  return `<h2>Totals</h2>
+<p>${code(`GET /${name}/totals`)} groups the rows that match by dimensions, and computes measures of each group.</p>
+${table([['Parameter', 'Name', 'Type'], ...rowsOf('by', dimensions), ...rowsOf('measures', measures)])}`
+}
+
+/** That writes can be tried. */
+function dryRunSection({ operations, actions }: Resource): string {
+  // An import writes in several transactions.
+  const isWritten = actions.length > 0 || operations.some((one) => WRITES.has(one) && one !== 'import')
+  if (!isWritten) return ''
+  return `<h2>Dry run</h2>
+<p>With ${code('Prefer: tx=rollback')} a write is only tried: it is answered as the write would be, and everything is rolled back. ${code('Preference-Applied: tx=rollback')} confirms it. An import takes none.</p>`
+}
+
 /** The actions with their states, and pictures of the states. */
 function actionsSection(resource: Resource): string {
   const { name, actions, deleteCondition } = resource
@@ -161,8 +185,10 @@ function lengthText({ minLength, maxLength }: Property): string {
   return minLength === 0 ? ` up to ${maxLength}` : ` of ${minLength} to ${maxLength}`
 }
 
-function navigationRow(navigation: Navigation, base: string): string[] {
-  const { name, kind, resource, properties, navigations, references } = navigation
+function navigationRow(navigation: Navigation, components: NoComponents, base: string): string[] {
+  const { name, kind, resource, properties, navigations } = navigation
+  const includes = includedNames(components, navigation).map((one) => `include=${one}`)
+  const withFlag = (flag: string): string => [`${flag}=true`, ...includes].map(code).join('<br>')
   // A resource that the caller may not call has no name here.
   const rows =
     resource === '' ? 'rows of another resource' : link(resourcePageUrl(base, resource), escapeHtml(resource))
@@ -170,11 +196,11 @@ function navigationRow(navigation: Navigation, base: string): string[] {
     ? [
         code(name),
         [...properties, ...navigations].map((child) => code(child.name)).join(', '),
-        ['includeChildren=true', ...references.map((one) => `include=${name}.${one.name}`)].map(code).join('<br>')
+        withFlag('includeChildren')
       ]
     : kind === 'NAVIGATION_KIND_MANY_TO_MANY'
-      ? [code(name), `of ${rows}`, code('includeChildren=true')]
-      : [code(name), `one of ${rows}`, code('includeFKs=true')]
+      ? [code(name), `of ${rows}`, withFlag('includeChildren')]
+      : [code(name), `one of ${rows}`, withFlag('includeFKs')]
 }
 
 function actionRow({ name, description, input, childPrecondition, permission, states, becomes }: Action): string[] {

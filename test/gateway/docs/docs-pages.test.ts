@@ -126,6 +126,37 @@ describe('GET /docs/resources/{resource}', () => {
     expect(html).to.contain('Sells it.').and.contain('<code>amount</code> int')
   })
 
+  it('names dimensions and measures of totals, nested includes, and dry runs', async () => {
+    const totals = {
+      dimensions: [property('isActive', 'bool'), property('releasedAt.month', 'string', { nullable: true })],
+      measures: [
+        property('count', 'int'),
+        property('sum.price', 'decimal', { precision: 20, scale: 2, nullable: true })
+      ]
+    }
+    const [category] = products().navigations
+    if (category === undefined) throw new TypeError('There is no navigation')
+    const categories = products({
+      name: 'categories',
+      navigations: [{ ...category, name: 'parent', resource: 'categories' }]
+    })
+    const operations = [...products().operations, 'totals']
+    const navigations = [{ ...category, resource: 'categories' }, ...products().navigations.slice(1)]
+    const html = await page(PATH, products({ operations, totals, navigations }), categories)
+    expect(html).to.contain('<td><code>by</code></td><td><code>releasedAt.month</code></td><td>string or null</td>')
+    expect(html).to.contain(
+      '<td><code>measures</code></td><td><code>sum.price</code></td><td>decimal(20,2) or null</td>'
+    )
+    expect(html).to.contain(
+      '<code>includeFKs=true</code><br><code>include=category</code><br><code>include=category.parent</code>'
+    )
+    expect(html).to.contain('<code>include=variants</code>').and.contain('<code>Prefer: tx=rollback</code>')
+    const read = await page(PATH, products({ operations: ['list', 'get'], actions: [], navigations }))
+    expect(read).to.not.contain('tx=rollback').and.not.contain('<h2>Totals</h2>')
+    // A resource that the caller does not see has no names here.
+    expect(read).to.contain('include=category').and.not.contain('include=category.parent')
+  })
+
   it('says which fields are searched', async () => {
     const searched = property('name', 'string', { searchable: true, filterable: true, sortable: false })
     const properties = [property('id', 'int'), searched, property('other', 'string')]
