@@ -60,7 +60,7 @@ describeLibrary('a resource without a row version', (store) => {
     expect(paths['/visits/{id}']?.['get']?.responses['200']?.headers).to.not.have.property('ETag')
     expect(paths['/visits']?.['post']?.responses['201']?.headers).to.not.have.property('ETag')
     expect(Object.keys(paths).filter((path) => path.startsWith('/visits/{id}'))).to.deep.equal(['/visits/{id}'])
-    expect(Object.keys(paths['/visits/{id}'] ?? {})).to.have.members(['get', 'delete'])
+    expect(Object.keys(paths['/visits/{id}'] ?? {})).to.have.members(['parameters', 'get', 'delete'])
   })
 
   it('can be deleted without a tag and with `*`; no tag matches it', async () => {
