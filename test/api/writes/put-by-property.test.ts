@@ -236,6 +236,62 @@ describeWriters('PUTs by a unique property at the same time', (writers) => {
     expect(await count(writers, 'products')).to.equal(rows + 5)
   })
 
+  it('beside imports of the same rows with `by`: each row once, and no update is lost', async function () {
+    this.timeout(180_000)
+    const [ROWS, IMPORTS, EDITORS, UPDATES] = [30, 4, 3, 8]
+    const skus = Array.from({ length: ROWS }, (_, n) => `MEET-${n}`)
+    /** What is busy or has met another write is sent again, as clients do. */
+    const importRows = async (n: number): Promise<Readonly<Record<string, number>>> => {
+      const order = n % 2 === 0 ? skus : skus.toReversed()
+      const file = order
+        .map((sku) => JSON.stringify({ ...product(sku), name: `import ${n}`, weightGrams: 0 }))
+        .join('\n')
+      for (;;) {
+        const answer = await writers.send(
+          n,
+          `clerk POST /products/import?by=sku&onError=${n < IMPORTS / 2 ? 'skip' : 'stop'}`,
+          { body: file, key: `meet-${n}`, headers: { 'content-type': 'application/x-ndjson' } }
+        )
+        if (answer.status === 200) return rowIn(answer) as Readonly<Record<string, number>>
+        expect([409, 503], answer.text).to.include(answer.status)
+      }
+    }
+    /** One more in each of some rows. Returns the skus of the updates that were acknowledged. */
+    const edit = async (n: number): Promise<readonly string[]> => {
+      const done: string[] = []
+      while (done.length < UPDATES) {
+        const sku = skus[(done.length * 2) % 8] ?? ''
+        const path = `/products/by/sku/${sku.toLowerCase()}`
+        const read = await writers.read(n, path)
+        expect([200, 404], read.text).to.include(read.status)
+        if (read.status === 404) continue
+        const row = rowIn(read)
+        const answer = await writers.send(n, `clerk PUT ${path}`, {
+          body: { ...row, weightGrams: Number(row['weightGrams']) + 1 },
+          ifMatch: etagOf(read)
+        })
+        expect([200, 412, 503], answer.text).to.include(answer.status)
+        if (answer.status === 200) done.push(sku)
+      }
+      return done
+    }
+    const [counts, updates] = await Promise.all([together(IMPORTS, importRows), together(EDITORS, edit)])
+    const sum = (name: string): number => counts.reduce((all, one) => all + Number(one[name]), 0)
+    // A request that was sent again may find what its first try has created.
+    expect([sum('created') + sum('replayed'), sum('failed')]).to.deep.equal([ROWS, 0])
+    expect(counts.map(({ rows }) => rows)).to.deep.equal(counts.map(() => ROWS))
+    const stored = await select(
+      writers,
+      "SELECT sku, weight_grams, name FROM products WHERE sku LIKE 'MEET-%' ORDER BY id"
+    )
+    expect(stored.map(({ sku }) => sku)).to.have.members(skus)
+    const acknowledged = updates.flat()
+    for (const row of stored) {
+      const times = acknowledged.filter((sku) => sku === row['sku']).length
+      expect(Number(row['weight_grams']), `updates of ${String(row['sku'])}`).to.equal(times)
+    }
+  })
+
   it('never write the row that got the value in between', async () => {
     const [first, second] = await together(2, (n) =>
       writers.send(n, 'clerk POST /products', { body: product(`SWAP-${n}`) })
