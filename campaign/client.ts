@@ -1,7 +1,7 @@
 import { Agent, request as open } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { randomNumbers } from '../test/runner/random.js'
-import type { Answer, Exchange, HistoryFile, Request } from './history.js'
+import { type Answer, BROKEN_OFF, type Exchange, type HistoryFile, type Request } from './history.js'
 import type { Site } from './site.js'
 
 /** Milliseconds after which a client gives up. Longer than the gateway's own deadlines, so that it answers first. */
@@ -21,8 +21,18 @@ export interface Call {
   readonly headers?: Readonly<Record<string, string>>
   /** Sent as JSON. */
   readonly body?: unknown
+  /** Sent as it is, in place of `body`. */
+  readonly text?: { readonly type: string; readonly body: string }
+  /** Breaks the connection off when such a share of the body was sent, and so many milliseconds later. Default: it does not. */
+  readonly breakOff?: BreakOff
   /** Default: a random one. */
   readonly gateway?: number
+}
+
+interface BreakOff {
+  /** From 0 to 1. */
+  readonly share: number
+  readonly afterMs: number
 }
 
 /** One user of the system, who sends one request at a time and writes down what became of each. */
@@ -106,14 +116,18 @@ export class Client {
   async send(call: Call): Promise<Exchange> {
     const gateway = call.gateway ?? Math.floor(this.#route() * this.#site.urls.length)
     const id = `${this.name}-${++this.#sent}`
-    const method = call.method ?? (call.body === undefined ? 'GET' : 'POST')
-    const body = call.body === undefined ? undefined : JSON.stringify(call.body)
-    const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
+    const body = call.text?.body ?? (call.body === undefined ? undefined : JSON.stringify(call.body))
+    const method = call.method ?? (body === undefined ? 'GET' : 'POST')
+    const type = call.text?.type ?? (method === 'PATCH' ? 'application/merge-patch+json' : 'application/json')
     const headers = { ...call.headers, 'x-request-id': id, ...(body === undefined ? {} : { 'content-type': type }) }
     const request: Request = { method, target: call.target, headers, ...(body === undefined ? {} : { body }) }
     const token = call.account === undefined ? undefined : await this.#site.token(call.account)
     const sentAt = this.#now()
-    const outcome = await exchange(this.#site.urls[gateway] ?? '', request, { token, agent: this.#agents[gateway] })
+    const outcome = await exchange(this.#site.urls[gateway] ?? '', request, {
+      token,
+      agent: this.#agents[gateway],
+      breakOff: call.breakOff
+    })
     const done: Exchange = {
       id,
       client: this.name,
@@ -145,13 +159,24 @@ function isFinal(answer: Answer | undefined): boolean {
 function exchange(
   url: string,
   { method, target, headers, body }: Request,
-  { token, agent }: { readonly token: string | undefined; readonly agent: Agent | undefined }
+  {
+    token,
+    agent,
+    breakOff
+  }: {
+    readonly token: string | undefined
+    readonly agent: Agent | undefined
+    readonly breakOff: BreakOff | undefined
+  }
 ): Promise<{ readonly answer: Answer } | { readonly lost: string }> {
   const { hostname, port } = new URL(url)
   return new Promise((resolve) => {
     const late = AbortSignal.timeout(GIVES_UP_AFTER_MS)
+    let isBrokenOff = false
     const lose = (error: Error): void =>
-      resolve({ lost: late.aborted ? 'timeout' : 'code' in error ? String(error.code) : error.message })
+      resolve({
+        lost: isBrokenOff ? BROKEN_OFF : late.aborted ? 'timeout' : 'code' in error ? String(error.code) : error.message
+      })
     const outgoing = open(
       {
         hostname,
@@ -171,7 +196,7 @@ function exchange(
         incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
         incoming.on('error', lose)
         incoming.on('close', () => {
-          if (!incoming.complete) resolve({ lost: late.aborted ? 'timeout' : 'cut' })
+          if (!incoming.complete) resolve({ lost: isBrokenOff ? BROKEN_OFF : late.aborted ? 'timeout' : 'cut' })
         })
         incoming.on('end', () => {
           if (!incoming.complete) return
@@ -184,7 +209,15 @@ function exchange(
       }
     )
     outgoing.on('error', lose)
-    outgoing.end(body)
+    if (breakOff === undefined || body === undefined) {
+      outgoing.end(body)
+      return
+    }
+    outgoing.write(body.slice(0, Math.ceil(breakOff.share * body.length)))
+    setTimeout(() => {
+      isBrokenOff = true
+      outgoing.destroy(new Error(BROKEN_OFF))
+    }, breakOff.afterMs)
   })
 }
 

@@ -9,7 +9,7 @@ export interface Request {
   readonly target: string
   /** Without the access token, by names in lower case. */
   readonly headers: Readonly<Record<string, string>>
-  /** The JSON text; absent without a body. */
+  /** The JSON text, or that of the file of an import; absent without a body. */
   readonly body?: string
 }
 
@@ -43,6 +43,9 @@ export interface Exchange {
   /** Why there is no answer: `ECONNRESET`, `timeout`, … */
   readonly lost?: string
 }
+
+/** `lost` of a request that its client broke off on purpose. */
+export const BROKEN_OFF = 'broken off'
 
 /** What an injury may bring about, by the contract. It stands in the history, so that checkers know nothing of the parts. */
 export interface Touch {

@@ -2,6 +2,7 @@ import { AllowedAnswers } from './answers/answers.js'
 import { AuthAnswers } from './callers/auth-answers.js'
 import type { Checker } from './checker.js'
 import { CreatedOnce } from './writes/creates.js'
+import { ImportedOnce } from './writes/imports.js'
 import { OneMoment } from './reads/exports.js'
 import { FailuresHaveCauses } from './answers/failures.js'
 import { OwnRowsOnly } from './callers/owners.js'
@@ -16,6 +17,7 @@ import { OneChain } from './writes/versions.js'
 export function checkers(): readonly Checker[] {
   return [
     new CreatedOnce(),
+    new ImportedOnce(),
     new OneChain(),
     new RefusalsHaveReasons(),
     new FreshReads(),

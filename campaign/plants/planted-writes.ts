@@ -1,5 +1,21 @@
 import type { Plant } from './plant.js'
 
+/** The stored answer of a keyed write is its last change. */
+const LAST_CHANGE_AFTER_COMMIT: Pick<Plant, 'module' | 'find' | 'replace'> = {
+  module: 'data-service/sql/transactions.js',
+  find: 'await (await this.#opening)?.commit(this.#lastChange);',
+  replace: `await (await this.#opening)?.commit();
+      const later = this.#lastChange;
+      if (later !== undefined) {
+          const store = async () => {
+              const own = await this.#transactions.begin({ signal: new AbortController().signal, timeout: 1500 });
+              await own.change(later.text, later.values);
+              await own.commit();
+          };
+          setTimeout(() => store().catch(() => undefined), 50);
+      }`
+}
+
 /** Of writes: something is lost, done twice, or done in part. */
 export const PLANTED_WRITES: readonly Plant[] = [
   {
@@ -30,18 +46,36 @@ export const PLANTED_WRITES: readonly Plant[] = [
     checker: 'CreatedOnce',
     workloads: ['creates'],
     process: 'data-service',
-    module: 'data-service/sql/transactions.js',
-    find: 'await (await this.#opening)?.commit(this.#lastChange);',
-    replace: `await (await this.#opening)?.commit();
-        const later = this.#lastChange;
-        if (later !== undefined) {
-            const store = async () => {
-                const own = await this.#transactions.begin({ signal: new AbortController().signal, timeout: 1500 });
-                await own.change(later.text, later.values);
-                await own.commit();
-            };
-            setTimeout(() => store().catch(() => undefined), 50);
-        }`
+    ...LAST_CHANGE_AFTER_COMMIT
+  },
+  {
+    name: 'import-part-under-another-key',
+    mistake:
+      'The key of a part of an import is made of something that differs when the file is sent again, and the part is created once more.',
+    checker: 'ImportedOnce',
+    workloads: ['imports'],
+    process: 'data-service',
+    module: 'data-service/operations/writes/import.js',
+    find: 'path: `${pathOfImport(parsed)}/${firstRow + start}`,',
+    replace: 'path: `${pathOfImport(parsed)}/${firstRow + start}/${Date.now()}`,'
+  },
+  {
+    name: 'import-claim-after-commit',
+    mistake: 'That a part of an import is done is stored after the COMMIT of its rows, and not in their transaction.',
+    checker: 'ImportedOnce',
+    workloads: ['imports'],
+    process: 'data-service',
+    ...LAST_CHANGE_AFTER_COMMIT
+  },
+  {
+    name: 'batch-in-parts',
+    mistake: 'A batch of changes goes on behind a row that cannot be written, and its other rows stay.',
+    checker: 'ImportedOnce',
+    workloads: ['imports'],
+    process: 'data-service',
+    module: 'data-service/operations/writes/change-batches.js',
+    find: 'await write(item, steps);',
+    replace: 'await write(item, steps).catch(() => undefined);'
   },
   {
     name: 'replay-without-version',

@@ -34,7 +34,6 @@ const REJECTIONS: Readonly<Record<string, readonly number[]>> = {
 }
 const DONE: Readonly<Record<string, readonly number[]>> = {
   GET: [200],
-  POST: [201],
   PUT: [200],
   PATCH: [200],
   DELETE: [204]
@@ -91,19 +90,28 @@ function* held(text: string, secrets: readonly Secret[]): Generator<string> {
 function allowedOf(exchange: Exchange): readonly number[] {
   const { account, request } = exchange
   const { method, headers } = request
-  const rejections = (REJECTIONS[method] ?? []).filter((status) => {
+  const [, second, third] = pathOf(exchange)
+  // Each item of a batch of changes or deletes names a row and its version.
+  const isOfRows = second === 'batch' && (method === 'PATCH' || third === 'delete')
+  const rejections = (REJECTIONS[isOfRows ? 'PATCH' : method] ?? []).filter((status) => {
     // Every resource that the workloads ask for exists, with all of its routes.
-    if (status === 404) return namesRow(exchange)
+    if (status === 404) return isOfRows || namesRow(exchange)
     // A conflict of a guarded write is 412; what is 409 there is a key whose first request is still under way.
     if (status === 409 && method !== 'POST' && method !== 'DELETE') return headers['idempotency-key'] !== undefined
-    return status !== 412 || headers['if-match'] !== undefined
+    return status !== 412 || isOfRows || headers['if-match'] !== undefined
   })
   return [
-    ...(DONE[method] ?? []),
+    ...(method === 'POST' ? [doneBy(second, third)] : (DONE[method] ?? [])),
     ...rejections,
     ...(account === undefined ? [401] : []),
     ...Object.keys(FAILURES).map(Number)
   ]
+}
+
+/** The status of a POST that was done. */
+function doneBy(second: string | undefined, third: string | undefined): number {
+  if (second === 'import') return 200
+  return second === 'batch' && third === 'delete' ? 204 : 201
 }
 
 function* faultsOfProblem(exchange: Exchange): Generator<string> {

@@ -1,4 +1,4 @@
-import type { Exchange, Injury, Touch } from '../../history.js'
+import { BROKEN_OFF, type Exchange, type Injury, type Touch } from '../../history.js'
 import { pathOf } from '../chains.js'
 import type { Checker, Verdict, Violation } from '../checker.js'
 import { Load } from './load.js'
@@ -57,6 +57,8 @@ export class FailuresHaveCauses implements Checker {
     const { id, sentAt, endedAt, answer, lost = 'unknown' } = exchange
     // Its status is what is asked for there, and it is judged with the recovery.
     if (pathOf(exchange)[0] === 'health') return
+    // Its client did that.
+    if (lost === BROKEN_OFF && answer === undefined) return
     this.#asked.push(this.#kindOf(exchange))
     this.#sentAt.push(sentAt)
     this.#endedAt.push(endedAt)

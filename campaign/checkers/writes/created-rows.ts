@@ -162,6 +162,11 @@ export function isCreate(exchange: Exchange): boolean {
   return exchange.request.method === 'POST' && (second === undefined || second === 'batch') && third === undefined
 }
 
+/** Whether it sends a file of rows. */
+export function isImport(exchange: Exchange): boolean {
+  return exchange.request.method === 'POST' && pathOf(exchange)[1] === 'import'
+}
+
 /** The resource whose rows a request makes: that of its path, or orders by a checkout. */
 function createdBy(exchange: Exchange): string | undefined {
   const [resource, , action] = pathOf(exchange)

@@ -3,7 +3,7 @@ import type { Exchange, Injury } from '../../history.js'
 import { faultsOfCreate } from './answered.js'
 import { isInFlight, type Outcome, outcomeOf } from './audit.js'
 import type { Checker, Rows, Verdict, Violation } from '../checker.js'
-import { CreatedRows, isCreate } from './created-rows.js'
+import { CreatedRows, isCreate, isImport } from './created-rows.js'
 import { objectOf } from '../json.js'
 
 /** The first answer under a key: digests of the body that was sent, and of the answer. */
@@ -68,6 +68,8 @@ export class CreatedOnce implements Checker {
     if (request.target.startsWith('/speakers')) this.#want(exchange)
     const unit = `${account} ${request.method} ${request.target} ${key}`
     this.#await(unit, exchange)
+    // An import that is sent again counts what was created before. `ImportedOnce` judges these.
+    if (isImport(exchange)) return
     const isRetry = this.#keys.has(unit)
     const first = this.#keys.get(unit)
     if (!isRetry) this.#keys.set(unit, undefined)

@@ -33,7 +33,8 @@ export class RowWrites {
   see(exchange: Exchange): RowWrite | undefined {
     const { id, request, answer, sentAt, endedAt } = exchange
     const [resource = '', rowId] = pathOf(exchange)
-    if (resource === 'auth') return undefined
+    // Batches are judged by `ImportedOnce`.
+    if (resource === 'auth' || rowId === 'batch') return undefined
     const shown = shownBy(exchange)
     if (shown !== undefined)
       this.#shown.set(shown, Math.max(isReplay(exchange) ? -Infinity : sentAt, this.#shown.get(shown) ?? -Infinity))

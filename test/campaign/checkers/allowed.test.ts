@@ -77,6 +77,21 @@ const problem = (status: number, code: string, more: Partial<Written> = {}, memb
   ...more,
   got: { 'content-type': 'application/problem+json', 'retry-after': '1', ...more.got }
 })
+const OF_CONFLICT = 'A data conflict occurred. Please retry or contact support.'
+const ofImport: Written = {
+  account: CLERK,
+  call: 'POST /suppliers/import',
+  status: 200,
+  answer: { rows: 1, created: 1, failed: 0, replayed: 0, errors: [] }
+}
+const item = { id: 7, rowVersion: 'AAAAAAAAAAA=' }
+const changed: Written = {
+  account: CLERK,
+  call: 'PATCH /suppliers/batch',
+  body: [item],
+  status: 200,
+  answer: [row]
+}
 const put = { call: 'PUT /venues/7', headers: { 'if-match': TAG } }
 const conflict = (members: object): Written => problem(412, 'conflict', put, members)
 const anonymous = (challenge: string): Written => {
@@ -123,6 +138,19 @@ describe('checker of single answers', () => {
         { ...put, call: 'PUT /shopping-carts/7/checkout' },
         { instance: '/shopping-carts/7/checkout' }
       ),
+      ofImport,
+      changed,
+      { account: CLERK, call: 'POST /suppliers/batch/delete', body: [item], status: 204 },
+      ...['PATCH /suppliers/batch', 'POST /suppliers/batch/delete'].flatMap((call) =>
+        (
+          [
+            [412, 'conflict'],
+            [404, 'not-found']
+          ] as const
+        ).map(([status, code]) =>
+          problem(status, code, { call }, { instance: call.split(' ')[1], detail: OF_CONFLICT })
+        )
+      ),
       anonymous('Bearer'),
       { call: 'POST /auth/session/token', status: 401, answer: '{"error":"no_session"}' }
     ]
@@ -132,6 +160,10 @@ describe('checker of single answers', () => {
   const bad: readonly (readonly [string, Written, RegExp])[] = [
     ['a 500', problem(500, 'internal'), /nothing about the request explains/],
     ['a status that the method does not have', problem(422, 'state.invalid'), /nothing about the request explains/],
+    ['an import that is 201', { ...ofImport, status: 201 }, /nothing about the request explains/],
+    ['a batch of deletes that is 201', { ...changed, call: 'POST /suppliers/batch/delete', status: 201 }, /is 201/],
+    ['a batch of creates that finds no row', problem(404, 'not-found', { call: 'POST /venues/batch' }), /is 404/],
+    ['half a batch', { ...changed, answer: [] }, /does not show the 1 rows of its batch/],
     ['a 304', { ...fine, status: 304, answer: '' }, /nothing about the request explains/],
     ['a 401 for a valid token', problem(401, 'auth.required'), /nothing about the request explains/],
     ['a 409 of a guarded write', problem(409, 'conflict', put), /nothing about/],

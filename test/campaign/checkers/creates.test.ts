@@ -162,6 +162,19 @@ describe('checker of created rows', () => {
     for (const [history, rows] of good) expect(await violationsOf(new CreatedOnce(), history, rows)).to.deep.equal([])
   })
 
+  it('leaves imports to their checker: one that is sent again counts other rows', async () => {
+    const file: Written = {
+      workload: 'imports',
+      call: 'POST /suppliers/import',
+      headers: { 'idempotency-key': 'file' },
+      body: 'not JSON',
+      status: 200,
+      answer: { created: 2 }
+    }
+    const replayed = { ...file, answer: { created: 0, replayed: 2 }, got: { 'idempotent-replayed': 'true' } }
+    expect(await violationsOf(new CreatedOnce(), [create, file, replayed], one)).to.deep.equal([])
+  })
+
   const again: Written = { ...venue(8), id: 'v-9', headers: { 'idempotency-key': 'venue-8' } }
   const rejected: Written = { ...venue(9), status: 403, answer: {}, got: {} }
   const batch: Written = { ...lostVenue, call: 'POST /venues/batch', body: [{ name: 'a' }, { name: 'b' }] }

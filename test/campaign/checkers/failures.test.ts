@@ -126,6 +126,13 @@ describe('checker of failures', () => {
     })
   }
 
+  it('looks for no cause where the client has broken a request off itself', async () => {
+    const broken = { call: 'POST /suppliers/import', at: [1, 2], lost: 'broken off' } as const
+    const { violations, tried } = await judged([broken, { call: GET, status: 200, at: [3, 4] }])
+    expect([violations, tried]).to.deep.equal([[], 1])
+    expect((await judged([{ ...broken, lost: 'ECONNRESET' }])).violations).to.have.length(1)
+  })
+
   it('knows that the injury that began last is not the one that lasted longest', async () => {
     const fault = 'killed, the database'
     const injuries = [
