@@ -81,7 +81,7 @@ async function checkCreated(
 }
 
 /** Each caller with no owner in the body, its own and another's. */
-function attempts(tested: TestedApplication, entity: KeyedEntity, owned: string | undefined): Attempt[] {
+export function attempts(tested: TestedApplication, entity: KeyedEntity, owned: string | undefined): Attempt[] {
   const rule = tested.ruleOf(entity)
   const base: Call = { resource: entity.name, operation: 'create' }
   return withOwners(rule, base).flatMap((call) =>
@@ -232,14 +232,18 @@ function writesOf(entity: KeyedEntity, rule: Rule): Write[] {
 }
 
 /** A row of each owner, and one that is not there. */
-async function ownersRows(tested: TestedApplication, entity: KeyedEntity, { state }: Write): Promise<MadeRow[]> {
+export async function ownersRows(tested: TestedApplication, entity: KeyedEntity, { state }: Write): Promise<MadeRow[]> {
   const own = await tested.maker.row(entity, { owner: OWNERS[0], values: state })
   const other = await tested.maker.row(entity, { owner: OWNERS[1], values: state })
   return [own, other, { ...own, id: absentId(entity), values: {} }]
 }
 
 /** What must become of a write of this row; one without values is not there. */
-function rowCode(rule: Rule, { call, caller }: { call: Call; caller: Caller }, row: { values: OracleRow }): string {
+export function rowCode(
+  rule: Rule,
+  { call, caller }: { call: Call; caller: Caller },
+  row: { values: OracleRow }
+): string {
   const { code, reaches } = verdict(rule, call, caller)
   if (code !== 'ok') return code
   if (Object.keys(row.values).length === 0 || !reaches(row.values)) return 'not-found'
@@ -265,7 +269,7 @@ async function bodyOf(
 }
 
 /** The owner of the row where a PUT may set it. */
-function keptOwner(rule: Rule, { columns }: KeyedEntity, { values }: MadeRow): Values {
+export function keptOwner(rule: Rule, { columns }: KeyedEntity, { values }: MadeRow): Values {
   const owner = columns.find((column) => column.name === ownerColumn(rule) && isSetByUpdate(column))
   // A row that is not there has no owner.
   return owner === undefined ? {} : { [owner.name]: values[owner.name] ?? OWNERS[0] }

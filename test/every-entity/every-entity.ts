@@ -10,6 +10,7 @@ import {
   checkWithoutBypass
 } from './check-reads.js'
 import { checkColumnPermissions, checkIncludes } from './check-shown.js'
+import { checkForms } from './check-forms.js'
 import { checkKeyless } from './check-keyless.js'
 import { checkPreconditions } from './check-preconditions.js'
 import { checkCreates, checkRowWrites } from './check-writes.js'
@@ -46,6 +47,7 @@ function describeOn(kind: DatabaseKind, options: EveryEntityOptions): void {
         checkColumnPermissions(tested, entity)
         checkRowWrites(tested, entity)
         checkPreconditions(tested, entity)
+        checkForms(tested, entity)
         checkHistory(tested, entity)
       })
     }

@@ -131,7 +131,8 @@ const STATUSES: Readonly<Record<string, readonly [http: number, grpc: status]>> 
 const DONE: Readonly<Partial<Record<Call['operation'], number>>> = { create: 201, delete: 204 }
 
 /** The status that an outcome of this code must have. */
-function statusOf(code: string, { operation }: Call, transport: Transport['name']): number {
+function statusOf(code: string, { operation, form }: Call, transport: Transport['name']): number {
+  if (code === 'ok' && form === 'import' && transport === 'HTTP') return 200
   if (code === 'ok') return transport === 'HTTP' ? (DONE[operation] ?? 200) : status.OK
   const known = STATUSES[code]
   if (known === undefined) throw new Error(`statuses.ts lacks ${code}`)

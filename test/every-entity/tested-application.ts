@@ -162,6 +162,10 @@ export class TestedApplication {
     return this.#options.transports === 'in turn' ? [entity] : this.entities
   }
 
+  get isInTurn(): boolean {
+    return this.#options.transports === 'in turn'
+  }
+
   /** All of them; some of them `in turn`, where calls of the same topic take the next ones. */
   some<T>(topic: string, all: readonly T[], count: number): readonly T[] {
     if (this.#options.transports !== 'in turn' || all.length <= count) return all

@@ -11,9 +11,13 @@ export interface Call {
   readonly id?: string
   /** The unique property that `id` is a value of, if it is not the id. */
   readonly by?: string
+  /** The value of `by` where `id` is the id all the same. */
+  readonly byValue?: string
   /** The owner parameter in the query; several where it comes more than once. */
   readonly owner?: { readonly parameter: string; readonly values: readonly string[] }
-  readonly filters?: readonly { readonly property: string; readonly operator: string; readonly value: string }[]
+  readonly filters?: readonly Condition[]
+  /** Groups of conditions, of which one holds. */
+  readonly anyOf?: readonly (readonly Condition[])[]
   readonly sortColumn?: string
   readonly sortDirection?: string
   readonly fields?: string
@@ -31,6 +35,15 @@ export interface Call {
   /** Whether the body of an update is a merge patch. */
   readonly patch?: boolean
   readonly ifMatch?: IfMatch
+  /** A batch, whose items `body` has, or an import of a file with `body` as its only row. */
+  readonly form?: 'batch' | 'import'
+  readonly isDryRun?: boolean
+}
+
+interface Condition {
+  readonly property: string
+  readonly operator: string
+  readonly value: string
 }
 
 export const READS = ['list', 'paged', 'export', 'lookup', 'get'] as const
@@ -70,7 +83,10 @@ export interface Transport {
 /** `act orders/7/pay`, for messages. */
 export function describeCall(call: Call): string {
   const { resource, name, id, by, owner, body } = call
-  const operation = call.patch === true ? 'patch' : call.operation
+  const written = call.patch === true ? 'patch' : call.operation
+  const operation = [call.isDryRun === true ? 'dry run of' : '', call.form ?? '', written]
+    .filter((one) => one !== '')
+    .join(' ')
   const path = [resource, by, id, name].filter((one) => one !== undefined).join('/')
   const query = owner === undefined ? '' : `?${owner.values.map((one) => `${owner.parameter}=${one}`).join('&')}`
   return `${operation} ${path}${query}${body === undefined ? '' : ` ${JSON.stringify(body)}`}`
@@ -90,14 +106,24 @@ export function httpTransport(base: string): Transport {
 function targetOf(call: Call): string {
   const { resource, operation, id, by, name, owner, filters = [] } = call
   const segment = ['paged', 'export', 'lookup', 'totals', 'history'].includes(operation) ? operation : name
-  const path = [resource, by && `by/${by}`, id && encodeURIComponent(id), segment].filter(
-    (one) => one !== undefined && one !== ''
-  )
+  const place =
+    call.form === undefined
+      ? [by && `by/${by}`, (call.byValue ?? id) && encodeURIComponent(call.byValue ?? id ?? ''), segment]
+      : [call.form, call.form === 'batch' && operation === 'delete' ? 'delete' : undefined]
+  const path = [resource, ...place].filter((one) => one !== undefined && one !== '')
   const { sortColumn, sortDirection, fields, includeFKs, includeChildren, include, pageSize, search, dimensions } = call
   const { after, before } = call
   const query = [
     ...(owner?.values.map((value) => `${owner.parameter}=${encodeURIComponent(value)}`) ?? []),
     ...filters.map(({ property, operator, value }) => filter(property, operator, value)),
+    ...(call.anyOf ?? []).flatMap((group, at) =>
+      group.map(({ property, operator, value }) =>
+        filter(property, operator, value)
+          .split('&')
+          .map((one) => `anyOf%5B${at + 1}%5D.${one}`)
+          .join('&')
+      )
+    ),
     ...Object.entries({
       sortColumn,
       sortDirection,
@@ -117,16 +143,19 @@ function targetOf(call: Call): string {
 
 const METHODS: Readonly<Record<string, string>> = { create: 'POST', update: 'PUT', act: 'PUT', delete: 'DELETE' }
 
-function optionsOf({ operation, body, patch, ifMatch }: Call): CallOptions {
-  const type = patch === true ? 'application/merge-patch+json' : 'application/json'
+function optionsOf({ operation, body, patch, ifMatch, form, isDryRun }: Call): CallOptions {
+  const isPatch = patch === true || (form === 'batch' && operation === 'update')
+  const type =
+    form === 'import' ? 'application/x-ndjson' : isPatch ? 'application/merge-patch+json' : 'application/json'
   const text = body === undefined ? undefined : JSON.stringify(body)
   const condition = ifMatch === undefined ? undefined : headerOf(ifMatch)
   return {
-    method: patch === true ? 'PATCH' : (METHODS[operation] ?? 'GET'),
+    method: isPatch ? 'PATCH' : form === 'batch' ? 'POST' : (METHODS[operation] ?? 'GET'),
     headers: {
       'x-request-id': 'same',
       // An application may reject unknown parameters, and some calls have one on purpose.
-      prefer: 'handling=lenient',
+      prefer: isDryRun === true ? 'handling=lenient, tx=rollback' : 'handling=lenient',
+      ...(form === 'import' ? { 'idempotency-key': keyOf() } : {}),
       ...(text === undefined ? {} : { 'content-type': type, 'content-length': Buffer.byteLength(text) }),
       ...(condition === undefined ? {} : { 'if-match': condition })
     },
@@ -200,7 +229,7 @@ export function grpcTransport(rpc: GrpcCaller): Transport {
       const answer =
         call.operation === 'export'
           ? await rpc.export(requestOf(call), options)
-          : await rpc.unary(call.by === undefined ? RPCS[call.operation] : 'GetBy', requestOf(call), options)
+          : await rpc.unary(methodOf(call, call.operation), requestOf(call), options)
       if (!isFailure(answer)) return rpcOutcome(call, answer)
       const { details, status, message } = answer
       // The message is cut where one fault has many words.
@@ -210,6 +239,20 @@ export function grpcTransport(rpc: GrpcCaller): Transport {
       return { code: details.reason, status, detail, violations, rows: [], total: undefined, text: message }
     }
   }
+}
+
+function methodOf({ by, form }: Call, operation: Exclude<Operation, 'export'>): Method {
+  if (form === 'import') return 'Import'
+  if (form === 'batch' && operation === 'create') return 'CreateBatch'
+  if (form === 'batch') return operation === 'update' ? 'UpdateBatch' : 'DeleteBatch'
+  return by === undefined || operation !== 'get' ? RPCS[operation] : 'GetBy'
+}
+
+let keys = 0
+
+/** An Idempotency-Key of its own. */
+function keyOf(): string {
+  return `import-${++keys}`
 }
 
 const RPCS: Readonly<Record<Exclude<Call['operation'], 'export'>, Method>> = {
@@ -243,11 +286,21 @@ function requestOf(call: Call): object {
   } = call
   return defined({
     resource,
-    ...(by === undefined ? { id } : { property: by, value: id }),
+    ...(by === undefined
+      ? { id }
+      : operation === 'update'
+        ? { property: by, id: call.byValue }
+        : { property: by, value: id }),
     ...(operation === 'act' ? { action: name } : { name }),
     // Several values of a parameter are joined by commas (entity_service.proto).
     ownerParameter: owner?.values.join(','),
-    selection: defined({ filters, sortColumn, sortDirection, search }),
+    selection: defined({
+      filters,
+      sortColumn,
+      sortDirection,
+      search,
+      anyOf: call.anyOf?.map((group) => ({ filters: group }))
+    }),
     ...(operation === 'list' ? { search } : {}),
     ...(operation === 'totals' ? { by: call.dimensions } : {}),
     after,
@@ -255,7 +308,10 @@ function requestOf(call: Call): object {
     ...(operation === 'export' ? { fields, idleTimeoutMs: 10_000 } : {}),
     shape: defined({ fields, includeFks: includeFKs, includeChildren, include }),
     pageSize,
-    body: body && Buffer.from(JSON.stringify(body)),
+    ...(call.form === 'import'
+      ? { rows: [Buffer.from(JSON.stringify(body))], idempotencyKey: keyOf() }
+      : { body: body && Buffer.from(JSON.stringify(body)) }),
+    ...(call.isDryRun === true ? { dryRun: true } : {}),
     ...(operation === 'update' ? { mergePatch: patch === true } : {}),
     precondition: ifMatch && preconditionOf(ifMatch)
   })
