@@ -254,6 +254,8 @@ describeWriters('PUTs by a unique property at the same time', (writers) => {
         )
         if (answer.status === 200) return rowIn(answer) as Readonly<Record<string, number>>
         expect([409, 503], answer.text).to.include(answer.status)
+        // A row that is there is no conflict of an import with `by`.
+        expect(String(answer.headers['conflict-reason']), answer.text).not.to.contain('unique')
       }
     }
     /** One more in each of some rows. Returns the skus of the updates that were acknowledged. */
