@@ -110,6 +110,7 @@ const KIND_NAMES: Readonly<Record<string, string>> = {
   date: 'Moment',
   time: 'Moment',
   guid: 'Equality',
+  base64url: 'Equality',
   enum: 'Equality'
 }
 

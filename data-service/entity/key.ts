@@ -1,3 +1,4 @@
+import { decodeBase64url } from '../../shared/transport/wire.js'
 import type { Entity } from './entity.js'
 import type { Column, KeyColumns } from './fields/columns.js'
 import type { Operand, Value } from './fields/field.js'
@@ -71,13 +72,15 @@ export function keyOfValues(values: readonly (Value | undefined)[]): RowKey | un
 
 /**
  * Ids of texts that no path can name: the fixed segments of the resource at the place of an id, and what a client's URL
- * parser takes for a step of the path. Other keys than single texts have no such ids.
+ * parser takes for a step of the path. Other keys than single texts and bytes have no such ids.
  */
 export function unreachableIds({ key, customReads }: Pick<Entity, 'key' | 'customReads'>): readonly string[] {
   const [first, second] = key
-  if (first === undefined || second !== undefined || (first.field.type !== 'string' && first.field.type !== 'enum'))
-    return []
-  return ['', '.', '..', ...READ_SEGMENTS, 'batch', ...customReads.keys()]
+  if (first === undefined || second !== undefined) return []
+  const { type } = first.field
+  if (type !== 'string' && type !== 'enum' && type !== 'base64url') return []
+  const segments = ['', '.', '..', ...READ_SEGMENTS, 'batch', ...customReads.keys()]
+  return type === 'base64url' ? segments.filter((one) => decodeBase64url(one) !== undefined) : segments
 }
 
 /** Who gives a new row its `id`, or a part of a composite key its value. */

@@ -37,7 +37,7 @@ export function isSuspect({ table, column, type, beside }: NamedColumn): boolean
 }
 
 /** Types that can hold a secret, besides numbers. */
-const TEXTS: readonly FieldType[] = ['string', 'binary', 'json', 'guid']
+const TEXTS: readonly FieldType[] = ['string', 'binary', 'json', 'guid', 'base64url']
 
 /** The words of a name, each without the number or the plural at its end: `password2`, `backup_codes`. */
 function singular(name: string): string[] {

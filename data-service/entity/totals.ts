@@ -7,7 +7,19 @@ import { date, decimal, double, int, optional, text } from './fields/words.js'
 // What an entity file says of `GET /{resource}/totals`: by what rows are grouped, and what is computed of each group.
 
 /** The types that rows can be grouped by. Two doubles that are shown alike may differ. */
-const GROUPED = ['string', 'bool', 'int', 'long', 'decimal', 'dateTime', 'date', 'time', 'guid', 'enum'] as const
+const GROUPED = [
+  'string',
+  'bool',
+  'int',
+  'long',
+  'decimal',
+  'dateTime',
+  'date',
+  'time',
+  'guid',
+  'enum',
+  'base64url'
+] as const
 const MOMENTS = ['dateTime', 'date'] as const
 const PARTS = ['year', 'month', 'day'] as const
 
@@ -17,7 +29,20 @@ const MEASURED = {
   average: ['int', 'long', 'decimal'],
   min: ['int', 'long', 'decimal', 'double', 'dateTime', 'date', 'time'],
   max: ['int', 'long', 'decimal', 'double', 'dateTime', 'date', 'time'],
-  distinct: ['string', 'bool', 'int', 'long', 'decimal', 'double', 'dateTime', 'date', 'time', 'guid', 'enum']
+  distinct: [
+    'string',
+    'bool',
+    'int',
+    'long',
+    'decimal',
+    'double',
+    'dateTime',
+    'date',
+    'time',
+    'guid',
+    'enum',
+    'base64url'
+  ]
 } as const satisfies Readonly<Record<string, readonly ComparableType[]>>
 
 type ColumnMeasure = keyof typeof MEASURED

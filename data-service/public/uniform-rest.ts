@@ -40,6 +40,7 @@ export {
 export { defineEntity, fullText } from '../entity/define-entity.js'
 export type { Children, Column, Entity, StoreName } from '../entity/entity.js'
 export {
+  base64url,
   binary,
   bits,
   bool,

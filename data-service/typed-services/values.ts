@@ -95,6 +95,7 @@ const BASIC: Readonly<Record<string, ValueType>> = {
   date: textType('Date', '`YYYY-MM-DD`.'),
   time: textType('Time', '`HH:MM:SS`, with a fraction where the property has one.'),
   guid: textType('Guid', 'A GUID in lower case with hyphens.'),
+  base64url: textType('Base64url', 'Bytes in base64url without padding.'),
   json: JSON_TEXT,
   binary: makeValueType(['bytes', 'Binary'], {
     toJson: (value) => JSON.stringify(base64Text(value)),

@@ -287,6 +287,13 @@ function boundedSchema(property: Property): ValueSchema {
         contentEncoding: 'base64',
         ...(maxLength > 0 ? { description: `${binarySize(property)} in padded standard base64.` } : {})
       }
+    case 'base64url':
+      return {
+        type: 'string',
+        contentEncoding: 'base64url',
+        pattern: '^(?:[A-Za-z0-9_-]{4})*(?:[A-Za-z0-9_-][AQgw]|[A-Za-z0-9_-]{2}[AEIMQUYcgkosw048])?$',
+        description: `${maxLength > 0 ? `${binarySize(property)} in` : 'Bytes in'} base64url without padding.`
+      }
     case 'guid':
       return { type: 'string', format: 'uuid' }
     case 'bytes':

@@ -5,7 +5,7 @@ import fp from 'fastify-plugin'
 import { DomainError } from '../../shared/errors.js'
 import type { Logger } from '../../shared/logger.js'
 import { cookieValues, unverifiedClaims } from '../../shared/session-cookie/read-session-cookie.js'
-import { MAX_BODY_BYTES } from '../../shared/transport/wire.js'
+import { decodeBase64url, MAX_BODY_BYTES } from '../../shared/transport/wire.js'
 import { setCookie } from '../http/cookies.js'
 import { headerLines } from '../http/header-fields.js'
 import type { KeyRing, Verdict } from '../key-ring/key-ring.js'
@@ -26,8 +26,8 @@ function encodeSignature(keyId: string, bytes: Buffer): string {
 export function decodeSignature(text: string): { readonly keyId: string; readonly bytes: Buffer } | undefined {
   const [, keyId, encoded] = SIGNATURE_TEXT.exec(text) ?? []
   if (keyId === undefined || encoded === undefined) return undefined
-  const bytes = Buffer.from(encoded, 'base64url')
-  return bytes.toString('base64url') === encoded ? { keyId, bytes } : undefined
+  const bytes = decodeBase64url(encoded)
+  return bytes === undefined ? undefined : { keyId, bytes }
 }
 
 /** The length in bytes of the secret in the cookie, of a signature and of a mask. */

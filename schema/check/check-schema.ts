@@ -5,7 +5,7 @@ import type { Children, Column, Entity, Joined, ManyToMany, StoreName } from '..
 import { type Keyed, keyed, keyMaker, unreachableIds } from '../../data-service/entity/key.js'
 import { suggestion } from '../../data-service/entity/fields/names.js'
 import type { Database } from '../../data-service/sql/engines/engine.js'
-import { quotedIdentifier } from '../../data-service/sql/engines/statement.js'
+import { base64urlOfBytes, bytesOfBase64url, quotedIdentifier } from '../../data-service/sql/engines/statement.js'
 import { fullTextIndex, searchedColumns } from '../model/full-text.js'
 import { keptApart, type LiveSchema, type LiveTable } from '../model/live-schema.js'
 import type { MissingIndex, SchemaChecks } from '../model/schema-checks.js'
@@ -437,13 +437,16 @@ export async function unreachableRows(
     const [key] = entity.key
     if (key === undefined || segments.length === 0) continue
     const id = quotedIdentifier(key.column)
+    const isBytes = key.field.type === 'base64url'
     const places = segments.map((_, at) => `$${at + 1}`).join(', ')
     const rows = await sequelize.query<{ id: unknown }>(
       `SELECT ${id} AS id FROM ${quotedIdentifier(entity.table)} WHERE ${id} IN (${places}) LIMIT ${4 * segments.length}`,
-      { type: QueryTypes.SELECT, bind: [...segments] }
+      { type: QueryTypes.SELECT, bind: isBytes ? segments.map(bytesOfBase64url) : [...segments] }
     )
     // The collation of the column may equate other texts with these.
-    const ids = rows.map((row) => String(row.id)).filter((one) => segments.includes(one))
+    const ids = rows
+      .map((row) => (isBytes ? base64urlOfBytes(row.id) : String(row.id)))
+      .filter((one) => segments.includes(one))
     if (ids.length > 0) found.push({ resource: entity.name, ids })
   }
   return found

@@ -120,8 +120,9 @@ export function draftEntities(schema: LiveSchema, options: DraftOptions): Drafts
       begun.push({ ...found, resource })
     }
   }
-  const entities = begun.map((one) => finishDraft(one, begun, options))
-  return { entities: entities.map((one) => ({ ...one, cascades: cascadesTo(one, begun, entities) })), leftOut }
+  const typed = begun.map((one) => ({ ...one, columns: one.columns.map((column) => asInKey(column, one, begun)) }))
+  const entities = typed.map((one) => finishDraft(one, typed, options))
+  return { entities: entities.map((one) => ({ ...one, cascades: cascadesTo(one, typed, entities) })), leftOut }
 }
 
 /** A table whose columns and key are known, but not yet which other tables can be referred to. */
@@ -142,6 +143,54 @@ interface BegunColumn {
   readonly property: string
   readonly type: ColumnWord
   readonly isReadOnly: boolean
+}
+
+/** Bytes have one text for each value where they are part of a key. */
+function wordInKey(word: ColumnWord): ColumnWord {
+  return word.word === 'binary' ? columnWord('base64url', ...word.args) : word
+}
+
+/**
+ * The column with the word of the key that it is part of or refers to. What bytes are follows from rows, and a table may
+ * have none yet.
+ */
+function asInKey(column: BegunColumn, draft: BegunDraft, all: readonly BegunDraft[]): BegunColumn {
+  if (!['binary', 'longText'].includes(column.type.word)) return column
+  const found = keyColumnOf({ column, draft }, all)
+  if (found === undefined) return draft.key.includes(column.live) ? { ...column, type: wordInKey(column.type) } : column
+  const type = wordInKey(found.type)
+  if (column.type.word === 'longText' && type.word !== 'base64url') return column
+  return { ...column, type, isReadOnly: column.isReadOnly || found.isReadOnly }
+}
+
+interface ColumnOfDraft {
+  readonly column: BegunColumn
+  readonly draft: BegunDraft
+}
+
+/** The column of a key that foreign keys lead to from here, one after the other. */
+function keyColumnOf(from: ColumnOfDraft, all: readonly BegunDraft[]): BegunColumn | undefined {
+  const seen = new Set<BegunColumn>([from.column])
+  let last: BegunColumn | undefined
+  for (
+    let one = referredColumn(from, all);
+    one !== undefined && !seen.has(one.column);
+    one = referredColumn(one, all)
+  ) {
+    seen.add(one.column)
+    last = one.column
+  }
+  return last
+}
+
+function referredColumn({ column, draft }: ColumnOfDraft, all: readonly BegunDraft[]): ColumnOfDraft | undefined {
+  for (const { columns, table, schema, referencedColumns } of draft.table.foreignKeys) {
+    const name = referencedColumns[columns.indexOf(column.live.name)]
+    const target = schema === undefined ? all.find((one) => one.table.name === table) : undefined
+    const found = target?.columns.find(({ live }) => live.name === name && target.key.includes(live))
+    if (target !== undefined && found !== undefined) return { column: found, draft: target }
+  }
+  return undefined
 }
 
 type Unserved = Omit<LeftOut, 'table'>
@@ -330,7 +379,7 @@ function keyProblem(columns: readonly LiveColumn[], servable: ReadonlyMap<string
   for (const live of columns) {
     const { name, generated } = live
     const word = servable.get(name)
-    if (word === undefined || !KEY_TYPES.includes(fieldOfWord(word).type))
+    if (word === undefined || !KEY_TYPES.includes(fieldOfWord(wordInKey(word)).type))
       return `\`${name}\` (${nativeTypeText(live)}) cannot be part of a key`
     if (generated !== undefined && columns.length === 1) return `\`${name}\` is computed`
   }

@@ -1,7 +1,8 @@
 import type { Children, Column, Entity, KeyColumns, StoreName } from '../../data-service/entity/entity.js'
-import type { Field } from '../../data-service/entity/fields/field.js'
+import type { Field, Operand } from '../../data-service/entity/fields/field.js'
 import { isKey, isKeyed, type Keyed, keyed, keyMaker } from '../../data-service/entity/key.js'
 import { ownerColumns } from '../../data-service/entity/validation/validate-access.js'
+import { bytesOfBase64url } from '../../data-service/sql/engines/statement.js'
 import { searchedColumns } from '../model/full-text.js'
 import {
   type ColumnDefault,
@@ -125,7 +126,7 @@ class Collected {
       })
       if (field.unique && !(isOfKey && key.length === 1)) parts.unique.add(column)
       if (typeof field.defaultTo !== 'object' && field.defaultTo !== undefined) {
-        this.#defaults.set(`${name}.${column}`, field.defaultTo)
+        this.#defaults.set(`${name}.${column}`, defaultOfTable(field.type, field.defaultTo))
       }
       if (field.writability === 'generated') this.#filled.set(`${name}.${column}`, 'generated')
       else if (field.filledByDatabase) this.#filled.set(`${name}.${column}`, 'default')
@@ -271,6 +272,11 @@ function compositeIndexes(table: string, { foreignKeys, primaryKey = [] }: Draft
   })
 }
 
+/** Tables have bytes as base64. */
+function defaultOfTable(type: Field['type'], value: Operand): Operand {
+  return type === 'base64url' ? bytesOfBase64url(value).toString('base64') : value
+}
+
 function typeOfField(field: Field): ColumnType {
   const { type, storage, unsigned, precision, maxLength, maxBytes, words } = field
   const sign = unsigned ? ({ unsigned } as const) : {}
@@ -300,6 +306,7 @@ function typeOfField(field: Field): ColumnType {
     case 'set':
       return { kind: type, words }
     case 'binary':
+    case 'base64url':
       return { kind: field.minLength === maxLength ? 'binary' : 'varbinary', length: maxLength }
     case 'date':
     case 'guid':

@@ -159,7 +159,7 @@ export async function describedResource(tested: TestedApplication, { name }: Ent
 
 const TYPES: readonly string[] = [
   ...(['string', 'bool', 'int', 'long', 'decimal', 'double', 'dateTime', 'date', 'time', 'guid'] satisfies WireType[]),
-  ...(['enum', 'set', 'json', 'binary'] satisfies WireType[])
+  ...(['enum', 'set', 'json', 'binary', 'base64url'] satisfies WireType[])
 ]
 
 function wireType(type: string): WireType {

@@ -81,7 +81,17 @@ export function madeValue({ name, field }: Column, n: number): WireValue {
       return `{"made": ${n}, "name": "${name} \\"${n}\\", and more", "parts": [true, null, 1.50]}`
     case 'binary':
       return Buffer.alloc(Math.max(field.minLength, Math.min(field.maxLength, 8)), n).toString('base64')
+    case 'base64url':
+      return madeBytes(field, n).toString('base64url')
   }
+}
+
+/** The number at the end: the first bytes of most values are alike. */
+function madeBytes({ minLength, maxLength }: Column['field'], n: number): Buffer {
+  const bytes = Buffer.alloc(Math.max(minLength, Math.min(maxLength, 8)), 0xfb)
+  const count = Math.min(bytes.length, 4)
+  bytes.writeUIntBE(n % 256 ** count, bytes.length - count, count)
+  return bytes
 }
 
 /** A hundred, or less where a column has fewer digits before the point. */

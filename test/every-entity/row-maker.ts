@@ -290,7 +290,8 @@ export class RowMaker {
     const found = row['id'] ?? null
     // SQLite holds unsigned integers of 64 bits as texts of 20 digits.
     if (typeof found === 'bigint' || column.field.type === 'long') return idValue(BigInt(String(found)), column)
-    return typeof found === 'object' ? null : found
+    if (found instanceof Uint8Array) return Buffer.from(found).toString('base64url')
+    return found
   }
 
   #tableNamed(table: string): { readonly key: KeyColumns; readonly columns: readonly Column[] } | undefined {
@@ -302,7 +303,7 @@ export class RowMaker {
   async #newId({ name: table, key }: Table, column: Column, n: number): Promise<WireValue> {
     const { field } = column
     if (field.type === 'guid') return guidOf(n)
-    if (field.type === 'string' || field.type === 'date') return madeValue(column, n)
+    if (['string', 'date', 'base64url'].includes(field.type)) return madeValue(column, n)
     const [row] = await this.#database.run(`SELECT MAX(${keyColumns({ key })}) AS last FROM ${quoted(table)}`)
     const [given, last] = [this.#ids.get(table) ?? 0n, BigInt(String(row?.['last'] ?? 0))]
     // Never that of a row that is gone: what was written down of it is still there.

@@ -179,6 +179,7 @@ export function absentId({ key }: KeyedEntity): string {
     if (field.type === 'guid') return 'ffffffff-0000-4000-8000-000000000000'
     if (field.type === 'enum') return field.words[0] ?? ''
     if (field.type === 'date') return '9999-12-31'
+    if (field.type === 'base64url') return Buffer.alloc(field.maxLength, 0x7e).toString('base64url')
     return field.type === 'string' ? '~'.repeat(Math.min(3, field.maxLength)) : (field.maximum ?? greatNumber(field))
   })
   return parts.join()

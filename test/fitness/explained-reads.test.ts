@@ -75,6 +75,8 @@ function valueOf({ field, name }: Column, { key, references }: Entity): string {
         return `'{}'`
       case 'binary':
         return `UNHEX('00')`
+      case 'base64url':
+        return `UNHEX(LPAD(HEX(${number}), 8, '0'))`
     }
   })()
   return field.nullable && !isKey ? `IF(n % 10 = 0, NULL, ${value})` : value

@@ -155,7 +155,7 @@ import {
   readSessionCookie,
   unverifiedClaims
 } from '../../shared/session-cookie/read-session-cookie.js'
-import { decodeBase64, requestIdOf } from '../../shared/transport/wire.js'
+import { decodeBase64, decodeBase64url, requestIdOf } from '../../shared/transport/wire.js'
 import { resource } from '../data-service/plan/example-entities.js'
 import { boards, carts } from '../data-service/plan/owned-entities.js'
 import {
@@ -416,6 +416,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
   unverifiedClaims,
   shortened: (text) => shortened(text, 100),
   decodeBase64,
+  decodeBase64url,
   // data-service/plan
   BodyFindings: (text) => {
     const findings = new BodyFindings(true)

@@ -1,4 +1,5 @@
 import {
+  base64url,
   column,
   compositeId,
   date,
@@ -19,6 +20,7 @@ import {
   reject,
   smallInt,
   text,
+  unique,
   unsigned
 } from 'uniform-rest'
 import { GRADES, ROOMS } from './tables.js'
@@ -222,6 +224,36 @@ export const placements = defineEntity({
         after !== undefined && after.remark.startsWith('Told') ? { operation } : undefined
     })
   ]
+})
+
+export const devices = defineEntity({
+  name: 'devices',
+  description: 'Devices by sixteen bytes.',
+  fields: {
+    id: onCreate(base64url(16, 16)),
+    parentId: optional(base64url(16, 16)),
+    serial: unique(base64url(40, 1)),
+    name: text(60)
+  },
+  label: 'name',
+  filterable: ['id', 'parentId', 'serial', 'name'],
+  sortable: ['id', 'serial'],
+  references: { parent: { to: 'devices', via: 'parentId' } },
+  access,
+  writes: ['create', 'update', 'delete']
+})
+
+export const signals = defineEntity({
+  name: 'signals',
+  description: 'What devices sent, by device and number.',
+  key: ['deviceId', 'number'],
+  fields: { deviceId: onCreate(base64url(16, 16)), number: onCreate(int()), strength: int() },
+  filterable: ['deviceId', 'number'],
+  sortable: ['deviceId', 'number'],
+  references: { device: { to: 'devices', via: 'deviceId' } },
+  totals: { dimensions: ['deviceId'], measures: { count: true } },
+  access,
+  writes: ['create', 'update', 'delete']
 })
 
 export const deliveries = defineEntity({

@@ -3,9 +3,12 @@ import { expect } from 'chai'
 import { compositeId } from 'uniform-rest'
 import { outputRoot } from '../harness/package-root.js'
 import { openTestDatabase, type RawRow, type TestDatabase } from '../oracle/test-database.js'
+import { TypedClient } from '../harness/typed-client.js'
+import { GrpcCaller } from '../stack/grpc-caller.js'
 import { eachDatabase, type FreshDatabase, freshDatabase } from '../stack/databases.js'
 import { type Stack, type StackAnswer, startStack } from '../stack/stack.js'
 import { join } from 'node:path'
+import application from './uniform-rest.config.js'
 import { CODE, COPY, MOST } from './sample.js'
 
 const DAY = '2024-02-29'
@@ -209,6 +212,86 @@ eachDatabase((kind) => {
         [2, 'clean'],
         [100, 'moved']
       ])
+    })
+
+    it('are bytes, in base64url without padding wherever a row is named', async () => {
+      const id = (first: number): string => Buffer.alloc(16, first).toString('base64url')
+      // In the order of their bytes, which is not that of the letters.
+      const ids = [0x00, 0x69, 0xf8, 0xfb, 0xff].map(id)
+      const [least = '', second = '', , , last = ''] = ids
+      for (const [at_, one] of ids.toReversed().entries()) {
+        const body = { id: one, serial: Buffer.from([0xfb, at_]).toString('base64url'), name: `Device ${at_}` }
+        const made = await send('POST', '/devices', body)
+        expect([made.status, (made.body as RawRow)['id']], made.text).to.deep.equal([201, one])
+        expect(new URL(String(made.headers['location'])).pathname).to.equal(`/devices/${one}`)
+      }
+      const stored = await primary.run('SELECT id FROM devices ORDER BY id')
+      expect(stored.map((row) => Buffer.from(row['id'] as Uint8Array).toString('base64url'))).to.deep.equal(ids)
+      const idsOf = ({ body }: StackAnswer): unknown[] => (body as RawRow[]).map((row) => row['id'])
+      expect(idsOf(await get('/devices'))).to.deep.equal(ids)
+      const found: unknown[] = []
+      for (let after = '', pages = 0; pages < 5; pages++) {
+        const page = await get(`/devices/paged?pageSize=1${after}`)
+        found.push(...idsOf(page))
+        after = `&after=${String(page.headers['x-next-cursor'])}`
+      }
+      expect(found).to.deep.equal(ids)
+      expect(idsOf(await get('/devices/paged?sortColumn=id&sortDirection=desc'))).to.deep.equal(ids.toReversed())
+      const filter = (name: string, operator: string, value: string): string =>
+        `filters[${name}].operator=${operator}&filters[${name}].value=${value}`
+      expect(idsOf(await get(`/devices/paged?${filter('id', 'in', `${last},${least}`)}`))).to.deep.equal([least, last])
+      expect(idsOf(await get(`/devices/paged?${filter('serial', 'eq', '-wE')}`))).to.have.length(1)
+      const { text: csv } = await get(`/devices/export?fields=id,name&bom=false&${filter('id', 'eq', last)}`)
+      expect(csv).to.equal(`id,name\r\n${last},Device 0\r\n`)
+      const items = ((await get('/devices/lookup')).body as { readonly items: RawRow[] }).items
+      expect(items[0]).to.deep.equal({ id: last, name: 'Device 0' })
+
+      const device = await get(`/devices/${last}`)
+      const child = await send('PATCH', `/devices/${last}`, { parentId: least }, String(device.headers['etag']))
+      expect([child.status, (child.body as RawRow)['parentId']], child.text).to.deep.equal([200, least])
+      const included = (await get(`/devices/${last}?include=parent`)).body as Record<string, RawRow>
+      expect(included['parent']).to.include({ id: least, name: 'Device 4' })
+      expect((await get(`/devices/by/serial/-wA`)).body).to.include({ id: last })
+      for (const number of [1, 2]) {
+        const sent = await send('POST', '/signals', { deviceId: second, number, strength: 5 })
+        expect([sent.status, (sent.body as RawRow)['id']], sent.text).to.deep.equal([201, `${second},${number}`])
+      }
+      const signal = (await get(`/signals/${second},2?include=device`)).body as Record<string, RawRow>
+      expect(signal['device']).to.include({ id: second })
+      const totals = await get('/signals/totals?by=deviceId&measures=count')
+      expect(totals.body, totals.text).to.deep.equal([{ deviceId: second, count: 2 }])
+
+      const wrong = [`${last}==`, last.replaceAll('_', '/'), `${last.slice(0, -1)}x`, last.slice(0, -1), 'a b']
+      for (const one of wrong) {
+        const answer = await get(at('devices', one))
+        expect([answer.status, (answer.body as RawRow)['code']], one).to.deep.equal([400, 'id.invalid'])
+        expect(answer.text).to.include('base64url of 16 bytes without padding')
+        const filtered = await get(`/devices/paged?${filter('id', 'eq', encodeURIComponent(one))}`)
+        expect([filtered.status, (filtered.body as RawRow)['code']], one).to.deep.equal([400, 'filter.value.invalid'])
+        const made = await send('POST', '/devices', { id: one, serial: 'AA', name: 'none' })
+        expect([made.status, (made.body as RawRow)['code']], one).to.deep.equal([400, 'body.invalid'])
+      }
+      expect((await get(`/devices/AQ`)).status).to.equal(404)
+      expect((await send('POST', '/devices', { id: 'AQ', serial: 'AA', name: 'none' })).text).to.include(
+        'have 16 bytes'
+      )
+
+      const { body: document } = await get('/openapi.json')
+      const schemas = (document as { readonly components: { readonly schemas: Record<string, RawRow> } }).components
+        .schemas
+      const { properties } = schemas['devices'] as unknown as { readonly properties: Record<string, RawRow> }
+      expect(properties['id']).to.include({ type: 'string', contentEncoding: 'base64url' })
+
+      const grpc = new GrpcCaller(stack.dataAddress)
+      const typed = new TypedClient(application, 'DeviceService', stack.dataAddress)
+      try {
+        const answer = (await grpc.unary('Get', { resource: 'devices', id: last })) as { readonly record: RawRow }
+        expect(JSON.parse(String(answer.record['json']))).to.include({ id: last })
+        expect((await typed.call('GetDevice', { id: last }))['device']).to.include({ id: last, parent_id: least })
+      } finally {
+        typed.close()
+        grpc.close()
+      }
     })
 
     it('of any length reach the handlers of events, and the trail', async () => {

@@ -89,6 +89,23 @@ export const createTables: Migration = {
         }
       ]
     })),
+    createTable('devices', (t) => ({
+      columns: [
+        t.binary('id', 16).primaryKey(),
+        t.binary('parent_id', 16).nullable(),
+        t.varbinary('serial', 40),
+        t.varchar('name', 60),
+        t.rowVersion()
+      ],
+      indexes: [t.index('parent_id'), t.unique('serial')],
+      foreignKeys: [{ column: 'parent_id', references: 'devices.id', onDelete: 'restrict' }]
+    })),
+    createTable('signals', (t) => ({
+      columns: [t.binary('device_id', 16), t.int('number'), t.int('strength'), t.rowVersion()],
+      primaryKey: ['device_id', 'number'],
+      indexes: [t.index('number')],
+      foreignKeys: [{ column: 'device_id', references: 'devices.id', onDelete: 'restrict' }]
+    })),
     createTable('deliveries', (t) => ({
       columns: [t.int('id').autoIncrement(), t.text('row_id', 100_000), t.varchar('resource', 60), t.rowVersion()]
     }))

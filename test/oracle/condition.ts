@@ -79,7 +79,8 @@ const WORDS: Readonly<Record<OracleProperty['type'], Readonly<Record<string, str
   enum: { ...EQUALITY, ...LISTS, ...EMPTINESS },
   set: { contains: 'has', 'not contains': 'has not', ...EMPTINESS },
   json: EMPTINESS,
-  binary: EMPTINESS
+  binary: EMPTINESS,
+  base64url: { ...EQUALITY, ...LISTS, ...EMPTINESS }
 }
 
 /** The words of a type, aliases included. */

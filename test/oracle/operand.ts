@@ -40,6 +40,11 @@ export function parseOperand(property: OracleProperty, text: string): Comparable
       return undefined
     case 'guid':
       return GUID.test(text) ? text.toLowerCase() : undefined
+    case 'base64url': {
+      const bytes = Buffer.from(text, 'base64url')
+      // Bytes have the order of their digits.
+      return bytes.toString('base64url') === text ? bytes.toString('hex') : undefined
+    }
   }
 }
 

@@ -14,6 +14,7 @@ export type WireType =
   | 'set'
   | 'json'
   | 'binary'
+  | 'base64url'
 
 export interface OracleProperty {
   readonly name: string

@@ -14,6 +14,7 @@ export function wireValue(property: OracleProperty, raw: RawValue): WireValue {
   if (raw === null) return null
   const bytes = typeof raw === 'object' ? Buffer.from(raw) : undefined
   if (property.type === 'binary') return bytes?.toString('base64') ?? ''
+  if (property.type === 'base64url') return bytes?.toString('base64url') ?? ''
   // Of a BIT column.
   const text = bytes === undefined ? String(raw) : BigInt(`0x${bytes.toString('hex')}`).toString()
   switch (property.type) {
@@ -87,7 +88,8 @@ export function stored(
     case 'set':
       return Array.isArray(value) ? value.join() : scalar(value)
     case 'binary':
-      return Buffer.from(scalar(value), 'base64')
+    case 'base64url':
+      return Buffer.from(scalar(value), column.type === 'binary' ? 'base64' : 'base64url')
     case 'string':
     case 'date':
     case 'time':

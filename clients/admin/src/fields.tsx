@@ -24,6 +24,7 @@ export function fieldOf(property: Property, resource: Resource, catalogue: Catal
     case 'date':
     case 'time':
     case 'guid':
+    case 'base64url':
       return <TextField key={name} {...common} emptyText="—" sx={{ overflowWrap: 'anywhere' }} />
     default:
       return <FunctionField key={name} {...common} render={(row: Row) => valueText(row[name], type)} />

@@ -120,7 +120,8 @@ const FORMS: Readonly<Record<string, readonly [pattern: RegExp, advice: string]>
   decimal: [/^[+-]?\d+(?:\.\d+)?$/, 'Digits, with a point if you like'],
   time: [/^\d\d:\d\d:\d\d(?:\.\d+)?$/, 'Hours, minutes and seconds: 09:30:00'],
   guid: [/^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/i, '32 hexadecimal digits: 8-4-4-4-12'],
-  binary: [/^[A-Za-z\d+/]*={0,2}$/, 'Base64']
+  binary: [/^[A-Za-z\d+/]*={0,2}$/, 'Base64'],
+  base64url: [/^[\w-]*$/, 'Base64url without padding']
 }
 
 function matches(pattern: RegExp, advice: string): Validator {

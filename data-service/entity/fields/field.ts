@@ -5,8 +5,8 @@ import type { Permission } from './names.js'
  * A column's value in the service, the same for every database: a string is text; bool is boolean; int and double are
  * numbers; long and decimal are exact digits in a string (decimal in its column's scale); dateTime is
  * `2026-01-31T08:00:00.000Z`, date `2026-01-31`, time `08:00:00` (with a fraction as its column has one); guid is
- * lower-case text; enum is one of its words; set is a list of its words; json is the text of a JSON value; binary and row
- * versions are a Buffer. On the wire it is the same, except that bytes are base64 and json is the JSON value itself.
+ * lower-case text; base64url is the text that stands for its bytes; enum is one of its words; set is a list of its words;
+ * json is the text of a JSON value; binary and row versions are a Buffer. On the wire it is the same, except that bytes are base64 and json is the JSON value itself.
  */
 export type Value = string | number | boolean | Buffer | readonly string[] | null
 
@@ -29,6 +29,7 @@ export type FieldType =
   | 'set'
   | 'json'
   | 'binary'
+  | 'base64url'
 
 /** Types whose values can be compared in filters and can order rows. */
 export type ComparableType = Exclude<FieldType, 'set' | 'json' | 'binary'>
@@ -90,7 +91,7 @@ export interface Field<
   readonly column: string | undefined
   /** The value may be null, but a request must not leave the member out. */
   readonly requiredNullable: boolean
-  /** The smallest and largest number of characters in a string, and of bytes in a binary. */
+  /** The smallest and largest number of characters in a string, and of bytes in a binary or base64url. */
   readonly minLength: number
   readonly maxLength: number
   /** The largest number of bytes of a string in UTF-8; undefined where only characters are counted. */

@@ -26,7 +26,8 @@ export const OPERATORS = {
       ...numbers('equals', 'eq'),
       ...moments('is', 'eq'),
       guid: ['equals', 'eq'],
-      enum: ['equals', 'eq']
+      enum: ['equals', 'eq'],
+      base64url: ['equals', 'eq']
     },
     operands: 'one',
     rounding: 'exact',
@@ -38,7 +39,8 @@ export const OPERATORS = {
       ...numbers('not equals', 'ne'),
       ...moments('is not', 'ne'),
       guid: ['not equals', 'ne'],
-      enum: ['not equals', 'ne']
+      enum: ['not equals', 'ne'],
+      base64url: ['not equals', 'ne']
     },
     operands: 'one',
     rounding: 'exact',
@@ -81,7 +83,7 @@ export const OPERATORS = {
     sql: { kind: 'order', symbol: '<=' }
   },
   in: {
-    words: { string: ['in'], ...exactNumbers('in'), ...moments('in'), guid: ['in'], enum: ['in'] },
+    words: { string: ['in'], ...exactNumbers('in'), ...moments('in'), guid: ['in'], enum: ['in'], base64url: ['in'] },
     operands: 'list',
     rounding: 'exact',
     sql: { kind: 'in' }
@@ -155,7 +157,7 @@ function moments<const W extends Words>(...words: W): Readonly<Record<'dateTime'
 }
 
 function everyType<const W extends Words>(...words: W): Readonly<Record<FieldType, W>> {
-  const texts = { string: words, guid: words, enum: words, set: words, json: words, binary: words }
+  const texts = { string: words, guid: words, enum: words, set: words, json: words, binary: words, base64url: words }
   return { ...texts, bool: words, ...numbers(...words), ...moments(...words) }
 }
 

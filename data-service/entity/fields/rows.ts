@@ -6,7 +6,7 @@ import type { Permission } from './names.js'
 export type Fields = Readonly<Record<string, Field>>
 
 /** The types that a key, and so a reference to it, can have. */
-export type KeyType = 'int' | 'long' | 'guid' | 'string' | 'date' | 'dateTime' | 'decimal' | 'enum'
+export type KeyType = 'int' | 'long' | 'guid' | 'string' | 'date' | 'dateTime' | 'decimal' | 'enum' | 'base64url'
 
 type KeyField = Field<KeyType, false, false, Writability, undefined>
 

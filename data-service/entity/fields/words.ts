@@ -173,6 +173,12 @@ export const json = (...given: [schema?: JsonSchema]): PlainField<'json'> => {
 /** Bytes, base64 on the wire. `binary(16, 16)` for a BINARY column, whose values have one length. */
 export const binary = (maxBytes: number, minBytes = 0): PlainField<'binary'> =>
   field('binary', { maxLength: maxBytes, minLength: minBytes })
+/**
+ * Bytes that can be a key and refer to one: base64url without padding on the wire. `base64url(16, 16)` for a column
+ * BINARY(16).
+ */
+export const base64url = (maxBytes: number, minBytes = 0): PlainField<'base64url'> =>
+  field('base64url', { maxLength: maxBytes, minLength: minBytes })
 
 export const optional = <
   T extends FieldType,

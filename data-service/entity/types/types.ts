@@ -3,6 +3,7 @@ import type { Field, FieldType, Operand, Value } from '../fields/field.js'
 import type { ValueEncoder, ValueWriter } from '../fields/json-text.js'
 import type { JsonValue } from '../fields/json-values.js'
 import { fitDecimal, parseDecimal } from '../fields/numbers.js'
+import { base64urlRules } from './base64url.js'
 import { binaryRules } from './binary.js'
 import { boolRules } from './bool.js'
 import { dateTimeRules } from './date-time.js'
@@ -34,7 +35,8 @@ export const TYPES: Readonly<Record<FieldType, TypeRules>> = {
   enum: enumRules,
   set: setRules,
   json: jsonRules,
-  binary: binaryRules
+  binary: binaryRules,
+  base64url: base64urlRules
 }
 
 /** How values of a type become JSON; `bytes` is a row version. */

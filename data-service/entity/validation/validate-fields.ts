@@ -64,7 +64,8 @@ export const KEY_TYPES: readonly FieldType[] = [
   'date',
   'dateTime',
   'decimal',
-  'enum'
+  'enum',
+  'base64url'
 ] satisfies KeyType[]
 /** MySQL has 65 digits. One is to spare, for operands beyond the column. */
 const MAX_PRECISION = 64
@@ -148,7 +149,7 @@ function keyMistakes(keyed: Keyed): string[] {
   for (const { name, field } of columns) {
     if (!KEY_TYPES.includes(field.type) || field.nullable || field.hidden) {
       mistakes.push(
-        `\`${name}\` must be a visible int, long, guid, string, date, dateTime, decimal or enum that is never null, as a part of the key.`
+        `\`${name}\` must be a visible int, long, guid, string, date, dateTime, decimal, enum or base64url that is never null, as a part of the key.`
       )
     }
     if (field.readableBy !== undefined) mistakes.push(`\`${name}\` is of the key: it cannot take a permission to read.`)
@@ -291,7 +292,10 @@ function typeMistakes(field: Field): string[] {
   }
   if (storage === 'bits' && !isWholeWithin(precision, 1, 64))
     mistakes.push(`has ${precision} bits; it must be 1 to 64.`)
-  if (type === 'binary' && (!isWholeWithin(maxLength, 1, 2 ** 32 - 1) || minLength > maxLength)) {
+  if (
+    (type === 'binary' || type === 'base64url') &&
+    (!isWholeWithin(maxLength, 1, 2 ** 32 - 1) || minLength > maxLength)
+  ) {
     mistakes.push(`takes ${minLength} to ${maxLength} bytes; it needs a size.`)
   }
   if (type === 'json' && field.schema !== undefined) mistakes.push(...schemaMistakes(field.schema))

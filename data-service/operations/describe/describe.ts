@@ -443,7 +443,7 @@ function describeValue(column: Column): Property {
 
 export function describeColumn({ name, field }: Column): Property {
   const { type, nullable, readableBy, description, custom } = field
-  const sized = type === 'string' || type === 'binary'
+  const sized = type === 'string' || type === 'binary' || type === 'base64url'
   return {
     name,
     type,

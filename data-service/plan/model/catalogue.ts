@@ -357,7 +357,7 @@ export function totalOrder(sort: readonly SortKey[], { key }: Pick<Entity, 'key'
 const SORTED_AS_THEY_ARE = 4096
 
 /** Types whose values have as many bytes as their column says, or as many as they like. */
-const OF_ANY_LENGTH: ReadonlySet<FieldType> = new Set(['string', 'enum', 'json', 'binary'])
+const OF_ANY_LENGTH: ReadonlySet<FieldType> = new Set(['string', 'enum', 'json', 'binary', 'base64url'])
 
 const ordersOfAll = new WeakMap<Resource, readonly Path[]>()
 

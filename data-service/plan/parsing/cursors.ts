@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { decodeBase64url } from '../../../shared/transport/wire.js'
 import type { Operand } from '../../entity/fields/field.js'
 import { type Condition, type Path, type Position, type SortKey, stepsOf } from '../model/plans.js'
 import { isWritten } from '../../entity/types/types.js'
@@ -66,9 +67,8 @@ export function isCursor(text: string): boolean {
 /** The members of the JSON array in a cursor; undefined for what encode has not written. */
 function membersOf(cursor: string): readonly unknown[] | undefined {
   if (cursor.length > MAX_CURSOR || !/^[\w-]+$/.test(cursor)) return undefined
-  const bytes = Buffer.from(cursor, 'base64url')
-  // Bits behind the last whole byte would give one position several cursors.
-  if (bytes.toString('base64url') !== cursor) return undefined
+  const bytes = decodeBase64url(cursor)
+  if (bytes === undefined) return undefined
   const payload = bytes.subarray(CHECKSUM_BYTES)
   if (!checksum(payload).equals(bytes.subarray(0, CHECKSUM_BYTES))) return undefined
   try {

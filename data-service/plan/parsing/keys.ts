@@ -4,7 +4,7 @@ import type { Field, Operand } from '../../entity/fields/field.js'
 import { fitDecimal, parseDecimal } from '../../entity/fields/numbers.js'
 import { integerOf, JsonNumber, jsonText, type JsonValue, numberParts } from '../../entity/fields/json-values.js'
 import { quoted, type Violations } from './violations.js'
-import { expected, parseUnusual, parseValue } from '../../entity/types/types.js'
+import { expected, parseUnusual, parseValue, widthOf } from '../../entity/types/types.js'
 
 // Ids of requests and of entity files as the keys of plans.
 
@@ -13,8 +13,13 @@ const LONGEST_VALUE = 100
 
 /** UTF-16 units of the longest id. A character may have two, and each may be percent-encoded in a composite key. */
 function longestId(keyed: Keyed): number {
-  const parts = keyed.key.map(({ field }) => (field.type === 'string' ? 2 * field.maxLength : LONGEST_VALUE))
+  const parts = keyed.key.map(({ field }) => longestPart(field))
   return isComposite(keyed) ? parts.reduce((sum, one) => sum + 1 + 3 * one, 0) : (parts[0] ?? 0)
+}
+
+function longestPart(field: Field): number {
+  if (field.type === 'string') return 2 * field.maxLength
+  return field.type === 'base64url' ? widthOf(field) : LONGEST_VALUE
 }
 
 /** In place of an id that is none: the violations of the request end its planning before anything uses it. */
@@ -58,7 +63,7 @@ export function parseIdMember(
     violations.addAt(`${at}/id`, 'id is missing.', { rule: { rule: 'required' } })
     return NO_KEY
   }
-  const isText = isComposite(keyed) || keyed.key[0].field.type === 'string'
+  const isText = isComposite(keyed) || ['string', 'base64url'].includes(keyed.key[0].field.type)
   const number = !isText && member instanceof JsonNumber ? integerOf(numberParts(member)) : undefined
   const text = typeof member === 'string' ? member : number?.toString()
   const key = text === undefined ? undefined : keyIn(text, keyed)

@@ -265,6 +265,16 @@ export function bytes(raw: unknown): Buffer {
   return Buffer.isBuffer(raw) ? raw : Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength)
 }
 
+/** The same as the text that stands for them where they identify a row. */
+export function base64urlOfBytes(raw: unknown): string {
+  return bytes(raw).toString('base64url')
+}
+
+/** The bytes that such a text stands for. It was checked when it was read. */
+export function bytesOfBase64url(text: Operand): Buffer {
+  return Buffer.from(String(text), 'base64url')
+}
+
 /**
  * A number as other programs take it for a flag: everything but 0 is true, in filters and orders too (`isAnyNumber`). Where
  * these compare it as it is, only 0 and 1 are flags.

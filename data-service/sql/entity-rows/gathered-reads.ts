@@ -279,7 +279,7 @@ function wantSame(one: GetPlan, other: GetPlan): boolean {
 
 /** Types of which a value has one text, in requests as in the database, by which the rows of a statement are told apart. */
 function hasOneText({ field: { type } }: Column): boolean {
-  return type === 'int' || type === 'long' || type === 'guid'
+  return type === 'int' || type === 'long' || type === 'guid' || type === 'base64url'
 }
 
 /** A read that waits for its row. It listens to the end of its call itself. */

@@ -99,6 +99,7 @@ function misfit(field: Field, column: LiveColumn): Misfit | undefined {
     case 'json':
       return base === 'json' || isTextColumn(column) ? undefined : isNo('JSON')
     case 'binary':
+    case 'base64url':
       return bytesMisfit(field, column)
   }
 }
@@ -217,9 +218,9 @@ function roomForBytes({ type: { base, length = 1 } }: LiveColumn): number | unde
   return base === 'binary' || base === 'varbinary' ? length : BYTES_OF_BLOB[base]
 }
 
-function bytesMisfit({ minLength, maxLength }: Field, column: LiveColumn): Misfit | undefined {
+function bytesMisfit({ type, minLength, maxLength }: Field, column: LiveColumn): Misfit | undefined {
   const { base, length = 1 } = column.type
-  const word = entityWord(column)
+  const word = entityWord(column)?.replace(/^binary\(/, `${type}(`)
   const room = roomForBytes(column)
   if (room === undefined) return { harms: 'reads', why: 'it holds no bytes', word, columnType: undefined }
   if (room < maxLength) {

@@ -61,6 +61,7 @@ function affinitiesOf({ type, unsigned }: Field): readonly Affinity[] {
     case 'double':
       return ['real', 'numeric']
     case 'binary':
+    case 'base64url':
       return ['blob']
   }
 }

@@ -75,6 +75,11 @@ const STRANGERS = (kind: DatabaseKind): readonly string[] => [
   `CREATE TABLE odd_row (id INT NOT NULL PRIMARY KEY, amount INT NOT NULL, note VARCHAR(20), code ${kind === 'mysql' ? 'VARBINARY(9)' : 'BLOB'})`,
   `INSERT INTO odd_row (id, amount, note, code) VALUES (1, 10, 'first', ${kind === 'mysql' ? "'ten'" : "x'74656e'"}), (2, 20, 'second', NULL)`,
   "INSERT INTO own_flag VALUES (1, 1, x'0000000000000001'), (2, 1, x'0000000000000001'), (3, 1, x'0000000000000001'), (4, 0, x'0000000000000001')",
+  `CREATE TABLE bytes_row (id ${kind === 'mysql' ? 'BINARY(16)' : 'BLOB'} NOT NULL PRIMARY KEY, name VARCHAR(20) NOT NULL)`,
+  "INSERT INTO bytes_row VALUES (x'fffffffffffffffffffffffffffffffb', 'last'), (x'00000000000000000000000000000001', 'first')",
+  `CREATE TABLE bytes_note (id INT NOT NULL PRIMARY KEY, bytes_row_id ${kind === 'mysql' ? 'BINARY(16)' : 'BLOB'}, FOREIGN KEY (bytes_row_id) REFERENCES bytes_row (id))`,
+  `CREATE TABLE bytes_part (code ${kind === 'mysql' ? 'VARBINARY(40)' : 'BLOB'} NOT NULL, n INT NOT NULL, PRIMARY KEY (code, n))`,
+  "INSERT INTO bytes_part VALUES (x'ff', 1), (x'ffee', 1), (x'ffee', 2)",
   "INSERT INTO placed_row VALUES (1, 'there', 0, x'0000000000000001')"
 ]
 
@@ -252,6 +257,33 @@ eachDatabase((kind) => {
       expect(csv.text).to.include(`\r\n# export without values: 1=${property},,\r\n`)
       const place = `odd_row.${property} of the row with the id 1 is none of its type`
       expect(stack.logs().filter((line) => JSON.stringify(line).includes(place)).length).to.be.at.least(1)
+    })
+
+    it('bytes are keys, and refer to them, as base64url', async () => {
+      const size = kind === 'mysql' ? '16, 16' : '1048576'
+      expect(await app.read('entities/bytes-rows.ts')).to.include(`id: onCreate(base64url(${size}))`)
+      // No row said what the column holds.
+      expect(await app.read('entities/bytes-notes.ts')).to.include(`bytesRowId: optional(base64url(${size}))`)
+      const [first, last] = [
+        'AAAAAAAAAAAAAAAAAAAAAQ',
+        Buffer.from('fffffffffffffffffffffffffffffffb', 'hex').toString('base64url')
+      ]
+      await app.sql.query("INSERT INTO bytes_note VALUES (1, x'fffffffffffffffffffffffffffffffb'), (2, NULL)")
+      const rows = (await body('/bytes-rows')) as readonly { readonly id: string }[]
+      expect(rows.map(({ id }) => id)).to.deep.equal([first, last])
+      expect(await body(`/bytes-rows/${last}`)).to.deep.equal({ id: last, name: 'last' })
+      expect(await body('/bytes-notes?include=bytesRow&fields=bytesRowId,bytesRow')).to.deep.equal([
+        { bytesRowId: last, bytesRow: { id: last, name: 'last' } },
+        { bytesRowId: null, bytesRow: null }
+      ])
+      expect(await body('/bytes-parts?fields=id')).to.deep.equal([{ id: '_w,1' }, { id: '_-4,1' }, { id: '_-4,2' }])
+      expect(await body('/bytes-parts/_-4,2')).to.include({ id: '_-4,2', code: '_-4' })
+      for (const id of [`${last}==`, '_-5', '/+4,2']) {
+        const resource = id.includes(',') ? 'bytes-parts' : 'bytes-rows'
+        const answer = await stack.call(`/${resource}/${encodeURIComponent(id)}`, { token })
+        expect([answer.status, (answer.body as { readonly code: string }).code], id).to.deep.equal([400, 'id.invalid'])
+      }
+      expect((await app.run('introspect', '--check')).stdout).to.not.include('bytes')
     })
 
     if (kind === 'sqlite') return

@@ -1,6 +1,6 @@
 import { fn, literal } from 'sequelize'
 import { anyOfTuples, type SqlDialect, type TextMatch } from '../statement.js'
-import { mysqlBoundOperand, mysqlDecoder, mysqlOperand, mysqlText, mysqlValue } from './mysql-values.js'
+import { mysqlBoundOperand, mysqlBoundText, mysqlDecoder, mysqlOperand, mysqlValue } from './mysql-values.js'
 import { mysqlTotals } from './mysql-totals.js'
 import { mysqlWords } from './mysql-words.js'
 import { mysqlColumnWithoutCharacter } from './mysql-collations.js'
@@ -21,7 +21,7 @@ export const mysqlDialect: SqlDialect = {
   keyFunction: (type, use) => (type === 'enum' && use === 'order' ? 'CONCAT' : undefined),
   operand: mysqlOperand,
   bindOperand: mysqlBoundOperand,
-  bind: mysqlText,
+  bind: mysqlBoundText,
   store: mysqlValue,
   textOperand: () => undefined,
   isTextOfWords: () => false,

@@ -1,7 +1,16 @@
 import { isUtf8 } from 'node:buffer'
 import type { Field, FieldType, Operand, Value } from '../../../entity/fields/field.js'
 import { shortestFloat } from '../../../entity/fields/numbers.js'
-import { type BoundValue, bytes, flag, jsonOfColumn, setOfColumn, undecodable } from '../statement.js'
+import {
+  base64urlOfBytes,
+  type BoundValue,
+  bytes,
+  bytesOfBase64url,
+  flag,
+  jsonOfColumn,
+  setOfColumn,
+  undecodable
+} from '../statement.js'
 
 /** What MySQL and MariaDB do with the values of a type. */
 interface MysqlType {
@@ -16,6 +25,8 @@ interface MysqlType {
   readonly isNumber?: (isAlone: boolean) => boolean
   /** An operand or a value as text. Default: its own. */
   readonly text?: (value: Operand, field: Field) => string
+  /** The bound form of an operand or a value. Default: its text. */
+  readonly bind?: (value: Operand) => BoundValue
   /** Decodes a value of the driver that is not NULL. */
   readonly decode: (field: Field) => (raw: unknown) => Value
 }
@@ -119,7 +130,8 @@ const MYSQL_TYPES: Readonly<Record<FieldType, MysqlType>> = {
   },
   set: { decode: () => (raw) => setOfColumn(textOfWords(raw)) },
   json: { decode: () => jsonOfColumn },
-  binary: { decode: () => bytes }
+  binary: { decode: () => bytes },
+  base64url: { bind: bytesOfBase64url, decode: () => base64urlOfBytes }
 }
 
 /** The driver answers words of a table in CHARSET=binary as bytes. */
@@ -137,7 +149,7 @@ export function mysqlOperand(name: string, field: Field, isAlone: boolean): stri
 }
 
 export function mysqlBoundOperand(operand: Operand, field: Field, isAlone: boolean): BoundValue {
-  if (!isBoundAsNumber(field, isAlone)) return mysqlText(operand, field)
+  if (!isBoundAsNumber(field, isAlone)) return mysqlBoundText(operand, field)
   const value = Number(operand)
   return Number.isSafeInteger(value) ? value : BigInt(operand)
 }
@@ -146,7 +158,7 @@ function isBoundAsNumber({ type, storage }: Field, isAlone: boolean): boolean {
   return storage !== 'bits' && MYSQL_TYPES[type].isNumber?.(isAlone) === true
 }
 
-export function mysqlText(operand: Operand, field: Field): string {
+function mysqlText(operand: Operand, field: Field): string {
   return MYSQL_TYPES[field.type].text?.(operand, field) ?? String(operand)
 }
 
@@ -156,7 +168,12 @@ export function mysqlValue(value: Exclude<Value, null>, field: Field): BoundValu
   if (typeof value === 'object') return value.join()
   // A BIT column takes the bytes of a text as its bits.
   if (field.storage === 'bits') return bytesOfBits(BigInt(value), field.precision)
-  return mysqlText(value, field)
+  return mysqlBoundText(value, field)
+}
+
+/** The bound form of a value as the column has it. */
+export function mysqlBoundText(value: Operand, field: Field): BoundValue {
+  return MYSQL_TYPES[field.type].bind?.(value) ?? mysqlText(value, field)
 }
 
 /** The decoder of a column. Values that are not of the field's type are errors. */

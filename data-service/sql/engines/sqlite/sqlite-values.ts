@@ -7,7 +7,17 @@ import {
   shortestFloat,
   unscaledAt
 } from '../../../entity/fields/numbers.js'
-import { type BoundValue, bytes, flag, jsonOfColumn, setOfColumn, undecodable, Unstorable } from '../statement.js'
+import {
+  base64urlOfBytes,
+  type BoundValue,
+  bytes,
+  bytesOfBase64url,
+  flag,
+  jsonOfColumn,
+  setOfColumn,
+  undecodable,
+  Unstorable
+} from '../statement.js'
 import { sortKey } from './text-keys.js'
 
 /** What SQLite does with the values of a type. */
@@ -115,7 +125,8 @@ const SQLITE_TYPES: Readonly<Record<FieldType, SqliteType>> = {
   time: { decode: ({ type }) => textDecoder(type, /^\d{2}:\d{2}:\d{2}(?:\.\d{1,6})?$/, hasTimeOfDay) },
   set: { decode: () => setOfColumn },
   json: { decode: () => jsonOfColumn },
-  binary: { decode: () => bytes }
+  binary: { decode: () => bytes },
+  base64url: { bind: bytesOfBase64url, decode: () => base64urlOfBytes }
 }
 
 /** The SQL of an operand that is bound under a name (`SqlDialect.operand`). */

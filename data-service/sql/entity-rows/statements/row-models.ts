@@ -210,6 +210,7 @@ function dataType({ type, maxLength, precision, scale }: Field): ReturnType<Abst
     case 'json':
       return DataTypes.TEXT()
     case 'binary':
+    case 'base64url':
       return DataTypes.BLOB()
   }
 }

@@ -230,6 +230,7 @@ function plainWriter(driver: DriverField, field: Field): WritePlace<TextWriter> 
     case 'set':
     case 'json':
     case 'binary':
+    case 'base64url':
       return undefined
   }
 }
