@@ -12,6 +12,7 @@ import { type Finding, summarized } from '../schema/check/check-columns.js'
 import { findOwnTables, withOwnTables } from '../schema/migrations/find-own-tables.js'
 import { procedureMistakes } from '../schema/check/check-procedures.js'
 import { schemaReport, type SchemaReport, sortedByNeed } from '../schema/check/check-schema.js'
+import { sharedKeyFindings } from '../schema/check/key-counts.js'
 import type { Migration } from '../schema/migrations/migration.js'
 import { readGatewayConfig } from '../gateway/config.js'
 import { SettingsError } from '../shared/settings.js'
@@ -137,7 +138,9 @@ export async function comparedTables(
   const entities = withOwnTables(application, own)
   const ofEngine = namesOfOwn(own)
   const compared = pending.length === 0 ? entities : entities.filter(({ table }) => !ofEngine.has(table))
-  return { report: await schemaReport(database, store, compared), pending }
+  const report = await schemaReport(database, store, compared)
+  const shared = store === 'primary' ? await sharedKeyFindings(database, report.live, compared) : []
+  return { report: { ...report, warnings: [...shared, ...report.warnings] }, pending }
 }
 
 const THEN_COMPARED = '`uniform-rest migrate` runs migrations, and then check compares tables'

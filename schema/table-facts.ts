@@ -5,7 +5,7 @@ import type { TableFacts } from '../data-service/sql/entity-rows/table-facts.js'
 import type { TextOperand } from '../data-service/sql/engines/statement.js'
 import { fullTextIndex, searchedColumns } from './model/full-text.js'
 import { isFlag } from './model/column-types.js'
-import { keptApart, type LiveColumn, type LiveSchema, type LiveTable } from './model/live-schema.js'
+import { type LiveColumn, type LiveSchema, type LiveTable, mayShareKeys } from './model/live-schema.js'
 import type { SchemaTools } from './model/schema-tools.js'
 
 /** Facts that are kept up to date while the service runs. */
@@ -19,15 +19,17 @@ export interface LiveFacts extends TableFacts {
   }
   readonly defaults: Map<string, string>
   readonly keys: Map<string, LiveTable>
+  readonly sharedKeys: Set<string>
 }
 
 /** Puts other facts in place of those that the stores hold. */
-export function replaceFacts(facts: LiveFacts, { sortOrders, texts, defaults, keys }: LiveFacts): void {
+export function replaceFacts(facts: LiveFacts, { sortOrders, texts, defaults, keys, sharedKeys }: LiveFacts): void {
   replace(facts.sortOrders, sortOrders)
   replace(facts.texts.operands, texts.operands)
   replace(facts.texts.fullText, texts.fullText)
   replace(facts.defaults, defaults)
   replace(facts.keys, keys)
+  replaceSet(facts.sharedKeys, sharedKeys)
   replaceSet(facts.texts.words, texts.words)
   replaceSet(facts.texts.numbers, texts.numbers)
 }
@@ -48,19 +50,18 @@ export async function readTableFacts(
   live: LiveSchema,
   entities: readonly Entity[]
 ): Promise<LiveFacts> {
-  // A page that finds the keys of its rows in an index first would have such a row once for each that has the same key.
-  const doubled = entities.flatMap(({ table, key }) => {
-    const found = live.tables.get(table)
-    const columns = key.map(({ column }) => column)
-    return found === undefined || keptApart(found, columns) !== undefined ? [] : [table]
-  })
+  const sharedKeys = new Set(
+    entities.filter((entity) => mayShareKeys(live.tables.get(entity.table), entity)).map(({ table }) => table)
+  )
   return {
+    // A page that finds the keys of its rows in an index first would have such a row once for each that has the same key.
     sortOrders: new Map(
-      [...tools.sortOrders(live)].filter(([order]) => !doubled.some((one) => order.startsWith(`${one}: `)))
+      [...tools.sortOrders(live)].filter(([order]) => !sharedKeys.has(order.slice(0, order.indexOf(': '))))
     ),
     texts: liveTexts(tools, live, entities),
     defaults: await columnDefaults(tools, entities),
-    keys: new Map(live.tables)
+    keys: new Map(live.tables),
+    sharedKeys
   }
 }
 

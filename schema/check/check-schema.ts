@@ -284,7 +284,7 @@ class Checking {
         this.#findings.mistake(`${text}. Make (${listed}) its primary key, by which rows are found and locked`)
       } else {
         // As of a view: whoever named the key knows that the rows differ in it.
-        this.#findings.warning(`${text}: of two such rows a page may leave one out, and a read by id shows one`)
+        this.#findings.warning(`${text}: a read that would leave one of two such rows out is 500`)
       }
       return
     }

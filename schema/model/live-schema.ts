@@ -277,3 +277,17 @@ export function keptApart(
   )
   return isUnique ? 'unique index' : undefined
 }
+
+/** Whether two rows of a table that is there may have the same key, as far as its indexes say. */
+export function mayShareKeys(
+  table: LiveTable | undefined,
+  { key }: { readonly key: readonly { readonly column: string }[] }
+): table is LiveTable {
+  if (table === undefined || key.length === 0) return false
+  return (
+    keptApart(
+      table,
+      key.map(({ column }) => column)
+    ) === undefined
+  )
+}

@@ -1,4 +1,4 @@
-import { isKeyed } from '../../entity/key.js'
+import { idText, isKeyed, keyOfValues, type RowKey } from '../../entity/key.js'
 import type { ExportPlan, Position } from '../../plan/model/plans.js'
 import type { BatchWriter, ExportBatch } from '../../plan/model/stores.js'
 import { boundValues, scopeConditions } from './statements/conditions.js'
@@ -6,7 +6,8 @@ import { AnswerTooLarge } from '../engines/answer-bytes.js'
 import type { Snapshot } from '../engines/sessions.js'
 import type { CsvRow } from '../engines/statement.js'
 import { anyOfRanges, exactOrder, rangesBehind, sortKeyOf } from './statements/keyset.js'
-import { selectionOf, type Source, valueAt } from './navigations.js'
+import { keyPaths, selectionOf, type Source, valueAt } from './navigations.js'
+import { SharedKey } from './shared-keys.js'
 
 /** Batches that are read as one where each takes a sort of all rows. None is read ahead of them. */
 const UNINDEXED_BATCHES = 10
@@ -95,7 +96,7 @@ interface RowsOfBatch<Part> {
 
 function batchReader<Part>(
   plan: ExportPlan,
-  { statements, dialect }: Source,
+  { statements, dialect, sharedKeys }: Source,
   {
     snapshot,
     writer,
@@ -103,7 +104,7 @@ function batchReader<Part>(
   }: { readonly snapshot: Snapshot; readonly writer: () => BatchWriter<Part>; readonly isIndexed: boolean }
 ): (start: BatchStart) => Promise<ReadBatch<Part>> {
   const { entity, projection, scope } = plan
-  const sort = exactOrder(plan.sort, entity, dialect)
+  const sort = exactOrder(plan.sort, entity, { dialect, sharedKeys })
   const paths = sort.map(({ path }) => path)
   const selection = selectionOf(entity, projection, isKeyed(entity) ? paths : [])
   const keys = isKeyed(entity) ? paths.map((path) => valueAt(selection, path)) : []
@@ -111,6 +112,10 @@ function batchReader<Part>(
   // Rows without a key are passed over by number. The snapshot has the same ones, in an order that alike rows do not change.
   const byNumber = !isKeyed(entity)
   const conditions = [...plan.conditions, ...scopeConditions(scope)]
+  const ofKey = sharedKeys?.has(entity.table) === true && isKeyed(entity) ? keyPaths(entity) : []
+  const keyParts = ofKey.map((path) => valueAt(selection, path))
+  const keyOf = (row: CsvRow): RowKey | undefined => keyOfValues(keyParts.map((part) => part(row)))
+  const mayShare = keyParts.length > 0
   return async ({ last, left, rows }) => {
     const ranges = last === undefined ? [] : rangesBehind(sort, { keys: last, through: false })
     const cut = byNumber ? 'limit and offset' : 'limit'
@@ -126,12 +131,28 @@ function batchReader<Part>(
       const written = writer()
       let found = 0
       let latest: CsvRow | undefined
-      await snapshot.each({ statement, values: { ...bound, limit: BigInt(limit) }, bytes }, (row) => {
+      let alike: { readonly key: RowKey; readonly id: string; rows: number; isCut: boolean } | undefined
+      const most = BigInt(mayShare ? limit + 1 : limit)
+      await snapshot.each({ statement, values: { ...bound, limit: most }, bytes }, (row) => {
+        const key = mayShare ? keyOf(row) : undefined
+        const id = key && idText(key)
+        const isAlike = id !== undefined && id === alike?.id
+        if (found === limit) {
+          if (isAlike && alike !== undefined) alike.isCut = true
+          return
+        }
+        if (isAlike && alike !== undefined) alike.rows += 1
+        else if (key !== undefined && id !== undefined) alike = { key, id, rows: 1, isCut: false }
         found += 1
         if (found > left) return
         written.add(row)
         latest = row
       })
+      // The next batch begins behind a key: this one ends before the rows that have the same.
+      if (alike?.isCut === true && found <= left) {
+        if (alike.rows === limit) throw new SharedKey(entity, alike.key)
+        return readUpTo(limit - alike.rows)
+      }
       return { limit, found, latest, written }
     }
     // One row above the limit is read to find out whether rows are left out.

@@ -19,6 +19,7 @@ import { idText, isKeyed } from '../../entity/key.js'
 import { IncludedRows, unlessTooLarge } from './included-rows.js'
 import { keyPaths, keyReader, neededPaths, type Selection, selectionOf, type Source, valueAt } from './navigations.js'
 import { RowNavigations } from './row-navigations.js'
+import { SharedKey } from './shared-keys.js'
 
 interface Cut {
   readonly conditions: ScopedConditions
@@ -136,6 +137,16 @@ export class LoadedPage {
     return row && sort.map(({ path }) => sortKeyOf(valueAt(this.#selection, path)(row)))
   }
 
+  /** Throws a SharedKey if a row and the next one have the same key: no page can begin or end between them. */
+  requireApart(index: number): void {
+    const { entity } = this.#plan
+    const [one, other] = [this.#rows[index], this.#rows[index + 1]]
+    if (one === undefined || other === undefined || !isKeyed(entity)) return
+    const keyOf = keyReader(this.#selection, keyPaths(entity))
+    const [key, next] = [keyOf(one), keyOf(other)]
+    if (key !== undefined && next !== undefined && idText(key) === idText(next)) throw new SharedKey(entity, key)
+  }
+
   /** Loads the navigations that are in the first database. */
   loadNavigations(session: ReadSession, source: Source): Promise<void> {
     return this.#navigations.load(session, source)
@@ -160,7 +171,10 @@ export class LoadedPage {
     const byId = new Map<string, LoadedRow>()
     for (const row of this.#rows) {
       const key = keyOf(row)
-      if (key !== undefined) byId.set(idText(key), this.#navigations.loaded(row))
+      if (key === undefined) continue
+      const id = idText(key)
+      if (byId.has(id)) throw new SharedKey(this.#plan.entity, key)
+      byId.set(id, this.#navigations.loaded(row))
     }
     return byId
   }
@@ -183,16 +197,17 @@ export async function readPage(session: ReadSession, source: Source, { plan, con
   const { start, withTotal, totalLimit } = plan
   const counted = totalLimit === undefined ? ALL_ROWS : rowsUpTo(totalLimit + 1)
   const isAlong = withTotal && source.dialect.isServer && isCountedAlong(conditions)
+  const mayShare = source.sharedKeys?.has(plan.entity.table) === true
   const read: ReadCut = ({ withTotal: isWanted, ...cut }) =>
     LoadedPage.load(session, source, {
       plan,
       cut: { ...cut, conditions, ...(isWanted === true && isAlong ? { total: counted } : {}) }
     })
-  const order = exactOrder(plan.sort, plan.entity, source.dialect)
+  const order = exactOrder(plan.sort, plan.entity, source)
   const found =
     start.kind === 'offset'
-      ? await readAtOffset(plan, { offset: start.offset, order }, read)
-      : await readAtCursor(plan, { start, order }, read)
+      ? await readAtOffset(plan, { offset: start.offset, order, mayShare }, read)
+      : await readAtCursor(plan, { start, order, mayShare }, read)
   if (!withTotal) return { ...found, total: undefined }
   if (found.total !== undefined) return { ...found, total: Math.min(found.total, (totalLimit ?? Infinity) + 1) }
   return { ...found, total: await countRows(session, source, { entity: plan.entity, conditions, counted }) }
@@ -231,18 +246,24 @@ type ReadCut = (cut: Omit<Cut, 'conditions' | 'total'> & { readonly withTotal?: 
 
 async function readAtOffset(
   { entity, sort, limit }: PagePlan,
-  { offset, order }: { readonly offset: number; readonly order: readonly SortKey[] },
+  { offset, order, mayShare }: Readonly<{ offset: number; order: readonly SortKey[]; mayShare: boolean }>,
   read: ReadCut
 ): Promise<FoundPage> {
   // One row more than the page has tells whether rows follow.
-  const found = await read({ sort: order, limit: limit + 1, beside: 1, offset, withTotal: true })
+  // Where rows may share a key, pages begin and end between two keys: cursors go on behind all rows of one.
+  const before = mayShare && offset > 0 ? 1 : 0
+  const beside = 1 + before
+  const all = await read({ sort: order, limit: limit + beside, beside, offset: offset - before, withTotal: true })
+  if (before > 0) all.requireApart(0)
+  const found = before > 0 ? all.slice(1, all.length) : all
   const placeAt = (rows: LoadedPage, index: number): Position | undefined =>
     isKeyed(entity) ? besides(rows.keysAt(index, sort)) : NO_PLACE
   const page = found.slice(0, limit)
+  if (mayShare) found.requireApart(limit - 1)
   const isEnd = found.length <= limit && (found.length > 0 || offset === 0)
   return {
     page,
-    total: found.total ?? (isEnd ? offset + found.length : undefined),
+    total: all.total ?? (isEnd ? offset + found.length : undefined),
     next: found.length > limit ? placeAt(page, -1) : undefined,
     // A page past the end has no row whose place a cursor could hold.
     previous: offset === 0 || page.length === 0 ? undefined : placeAt(page, 0)
@@ -257,8 +278,14 @@ async function readAtCursor(
   { entity, sort, limit }: PagePlan,
   {
     start: { kind, position },
-    order
-  }: { readonly start: Exclude<PagePlan['start'], { kind: 'offset' }>; readonly order: readonly SortKey[] },
+    order,
+    mayShare
+  }: {
+    readonly start: Exclude<PagePlan['start'], { kind: 'offset' }>
+    readonly order: readonly SortKey[]
+    /** Whether two rows may have the same key. */
+    readonly mayShare: boolean
+  },
   read: ReadCut
 ): Promise<FoundPage> {
   const ahead = kind === 'after' ? order : reversed(order)
@@ -266,12 +293,14 @@ async function readAtCursor(
   const through = (
     way: readonly SortKey[],
     at: Position['keys'],
-    cut: Pick<Cut, 'limit' | 'beside'> & { readonly withTotal?: boolean }
+    { isThrough = true, ...cut }: Pick<Cut, 'limit' | 'beside'> & Readonly<{ withTotal?: boolean; isThrough?: boolean }>
   ): Promise<LoadedPage> => {
-    const ranges = rangesBehind(way, { keys: exactKeys(at, { sort, order }), through: true })
+    const ranges = rangesBehind(way, { keys: exactKeys(at, { sort, order }), through: isThrough })
     return read({ ...cut, sort: way, ranges })
   }
-  const found = await through(ahead, position.keys, { limit: limit + 2, beside: 2, withTotal: true })
+  // All rows with the key of the position were on its page.
+  const isThrough = !mayShare || position.includesRow
+  const found = await through(ahead, position.keys, { limit: limit + 2, beside: 2, withTotal: true, isThrough })
   const isOfKey = ({ path }: SortKey): boolean => path.through === null && entity.key.includes(path.column)
   const head = found.keysAt(0, sort)
   const isThere =
@@ -280,10 +309,11 @@ async function readAtCursor(
     sort.every((one, at) => !isOfKey(one) || head[at] === position.keys[at])
   const others = isThere ? found.slice(1, found.length) : found
   const rows = others.slice(0, limit)
+  if (mayShare) others.requireApart(limit - 1)
   const first = rows.keysAt(0, sort)
-  const hasBack =
-    isThere ||
-    (await through(back, first ?? position.keys, { limit: 2, beside: 2 })).length > (first === undefined ? 0 : 1)
+  const isBesideFirst = first !== undefined && !mayShare
+  const behind = { limit: 2, beside: 2, isThrough: first === undefined || !mayShare }
+  const hasBack = isThere || (await through(back, first ?? position.keys, behind)).length > (isBesideFirst ? 1 : 0)
   const onward = others.length > limit ? besides(rows.keysAt(-1, sort)) : undefined
   const backward = hasBack ? (besides(first) ?? { keys: position.keys, includesRow: true }) : undefined
   return kind === 'after'

@@ -8,6 +8,7 @@ import { boundValues, keyIn, pathKey, scopeConditions } from './statements/condi
 import type { ReadSession } from '../engines/sessions.js'
 import type { FoundRow, SqlDialect } from '../engines/statement.js'
 import type { IncludedRows } from './included-rows.js'
+import { SharedKey } from './shared-keys.js'
 import { hasTextKey } from './statements/row-models.js'
 import type { SelectedColumn, Statements } from './statements/statements.js'
 
@@ -72,6 +73,8 @@ function selectedKey(column: SelectedColumn): string {
 export interface Source {
   readonly statements: Statements
   readonly dialect: SqlDialect
+  /** Those of `TableFacts`. */
+  readonly sharedKeys?: ReadonlySet<string> | undefined
   /** What large answers are held against; undefined where rows are read for a write. */
   readonly memory?: Memory | undefined
 }
@@ -152,7 +155,10 @@ export async function loadReferenced(
     width = statement.width
     for (const row of included.add(rows, parameter)) {
       const key = keyOfRow(row)
-      if (key !== undefined) found.set(idText(key), row)
+      if (key === undefined) continue
+      const id = idText(key)
+      if (found.has(id)) throw new SharedKey(target, key)
+      found.set(id, row)
     }
   }
   included.repeat(found, keys, width)

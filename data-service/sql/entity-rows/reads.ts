@@ -60,7 +60,7 @@ interface Databases {
 
 /** What a read store uses besides the databases. */
 interface ReadStoreDeps {
-  readonly facts?: Partial<Pick<TableFacts, 'sortOrders' | 'texts'>>
+  readonly facts?: Partial<Pick<TableFacts, 'sortOrders' | 'texts' | 'sharedKeys'>>
   /** Counts the statements whose text is kept. */
   readonly statementUse?: CacheUse
   /** Looked at while the rows of a large answer are read. */
@@ -94,7 +94,7 @@ export class SqlReadStore implements ReadStore {
   constructor(
     databases: Databases,
     entities: readonly Entity[],
-    { facts: { sortOrders, texts } = {}, statementUse: use, models, memory, tables }: ReadStoreDeps = {}
+    { facts: { sortOrders, texts, sharedKeys } = {}, statementUse: use, models, memory, tables }: ReadStoreDeps = {}
   ) {
     const storeOf = (name: StoreName, database: Database): ReadableStore => {
       const known = name === 'primary' ? models : undefined
@@ -103,7 +103,7 @@ export class SqlReadStore implements ReadStore {
         sortOrders,
         use
       })
-      return { statements, dialect, reader: database.openReader(STORE_NAMES[name]), memory }
+      return { statements, dialect, sharedKeys, reader: database.openReader(STORE_NAMES[name]), memory }
     }
     this.#databases = databases
     this.#primary = storeOf('primary', databases.primary)
@@ -118,13 +118,14 @@ export class SqlReadStore implements ReadStore {
   }
 
   async list(plan: ListPlan, signal: Cancellation): Promise<ListResult> {
-    const sort = exactOrder(plan.sort, plan.entity, this.#primary.dialect)
+    const sort = exactOrder(plan.sort, plan.entity, this.#primary)
     const conditions = this.#conditions(plan)
     const { page, truncated } = await this.#load(signal, async (session) => {
       const found = await LoadedPage.load(session, this.#primary, {
         plan,
         cut: { conditions, sort, limit: plan.limit + 1, beside: 1, parameter: 'fields' }
       })
+      if (this.#primary.sharedKeys?.has(plan.entity.table) === true) found.requireApart(plan.limit - 1)
       return { page: found.slice(0, plan.limit), truncated: found.length > plan.limit }
     })
     return { rows: page.rows(), truncated }
@@ -157,6 +158,7 @@ export class SqlReadStore implements ReadStore {
     const { page } = await this.#load(signal, async (session) => ({
       page: await LoadedPage.load(session, this.#primary, { plan, cut })
     }))
+    page.requireApart(0)
     if (plans.length === 1) return page.rows().slice(0, 1)
     const rows = page.rowsById()
     return plans.map(({ key }) => rows.get(idText(key)))
@@ -176,7 +178,7 @@ export class SqlReadStore implements ReadStore {
     const { statements, dialect, reader, memory } = this.#primary
     const { label } = entity
     const order = label === undefined ? keyOrder(entity) : totalOrder([{ path: own(label), descending: false }], entity)
-    const sort = exactOrder(order, entity, dialect)
+    const sort = exactOrder(order, entity, this.#primary)
     // A label that is a part of the key is selected once.
     const named = label === undefined ? entity.key : [label, ...entity.key.filter((column) => column !== label)]
     const statement = statements.rows({

@@ -1,7 +1,7 @@
-import type { Children, KeyedEntity, KeyColumns } from '../../entity/entity.js'
+import type { Children, Entity, KeyedEntity, KeyColumns } from '../../entity/entity.js'
 import { asRowVersion } from '../../entity/fields/row-version.js'
 import type { Value } from '../../entity/fields/field.js'
-import { idText, keyOfValues, type RowKey } from '../../entity/key.js'
+import { idText, type Keyed, keyOfValues, type RowKey } from '../../entity/key.js'
 import type {
   CountOutsidePlan,
   CountReferencingPlan,
@@ -28,6 +28,7 @@ import {
 } from './statements/conditions.js'
 import type { ReadSession } from '../engines/sessions.js'
 import { KEYS_AT_ONCE, own, type Source } from './navigations.js'
+import { SharedKey } from './shared-keys.js'
 import { countRows, LoadedPage, readPage } from './loaded-page.js'
 import type { Lock } from './statements/select-text.js'
 
@@ -58,7 +59,7 @@ export class StoredRows {
 
   async lockAll(session: ReadSession, { entity, keys, scope }: LockAllPlan): Promise<ReadonlyMap<string, StoredRow>> {
     const conditions = [keyIn(entity.key, keys, 'isKeyIn'), ...scopeConditions(scope)]
-    return byId(await this.#roots(session, entity, { conditions, lock: 'UPDATE' }), entity.key, keys)
+    return byId(await this.#roots(session, entity, { conditions, lock: 'UPDATE' }), entity, keys)
   }
 
   async look(session: ReadSession, plan: LookPlan): Promise<StoredRow | undefined> {
@@ -69,11 +70,11 @@ export class StoredRows {
   async find(session: ReadSession, { entity, children, keys }: FindPlan): Promise<ReadonlyMap<string, StoredRow>> {
     if (keys.length > MAX_KEYS) throw new RangeError(`No more than ${MAX_KEYS} rows are looked up at once`)
     if (keys.length === 0) return new Map()
-    const { key } = children ?? entity
-    const among = { conditions: [keyIn(key, keys, 'isKeyIn')], lock: 'SHARE' } as const
+    const table = children ?? entity
+    const among = { conditions: [keyIn(table.key, keys, 'isKeyIn')], lock: 'SHARE' } as const
     const rows =
       children === null ? await this.#roots(session, entity, among) : await this.#children(session, children, among)
-    return byId(rows, key, keys)
+    return byId(rows, table, keys)
   }
 
   async findByUnique(
@@ -231,11 +232,20 @@ function rowConditions(plan: LookPlan | LockPlan): RowCondition[] {
 }
 
 /** The rows with exactly these keys, by the text of their id: a collation may equate others with them. */
-function byId(rows: readonly StoredRow[], key: KeyColumns, keys: readonly RowKey[]): ReadonlyMap<string, StoredRow> {
+function byId(
+  rows: readonly StoredRow[],
+  { table, key }: Pick<Entity, 'table'> & Keyed,
+  keys: readonly RowKey[]
+): ReadonlyMap<string, StoredRow> {
   const wanted = new Set(keys.map(idText))
-  return new Map(
-    rows.map((row): [string, StoredRow] => [idText(storedKey(row, key)), row]).filter(([id]) => wanted.has(id))
-  )
+  const found = new Map<string, StoredRow>()
+  for (const row of rows) {
+    const own = storedKey(row, key)
+    const id = idText(own)
+    if (found.has(id)) throw new SharedKey({ table, key }, own)
+    if (wanted.has(id)) found.set(id, row)
+  }
+  return found
 }
 
 /** The key, or the foreign key, that a row has in these columns. */

@@ -14,4 +14,6 @@ export interface TableFacts {
   readonly defaults: ReadonlyMap<string, string>
   /** By name. Without them a conflict names a property only where the database names its column. */
   readonly keys: ReadonlyMap<string, KeyedTable>
+  /** Tables and views of which no index keeps two rows from having the key of the entity. */
+  readonly sharedKeys: ReadonlySet<string>
 }

@@ -100,7 +100,7 @@ eachDatabase((kind: DatabaseKind) => {
       await dispose()
     })
 
-    const orderOf = (entity: KeyedEntity): readonly SortKey[] => exactOrder(keyOrder(entity), entity, database.dialect)
+    const orderOf = (entity: KeyedEntity): readonly SortKey[] => exactOrder(keyOrder(entity), entity, database)
 
     /** How the database finds the rows of a read: `all` for one that looks at every row of a table. */
     const access = async (

@@ -59,6 +59,10 @@ const STATEMENTS: Record<DatabaseKind, readonly string[]> = {
   ]
 }
 
+function codeOf(n: number): string {
+  return `c${String(n).padStart(3, '0')}`
+}
+
 /** The least of what strangers' schemas have: long names, a key of a date, a column that no row can do without and nobody serves. */
 const STRANGERS = (kind: DatabaseKind): readonly string[] => [
   'CREATE TABLE p (borrower_message_preference_id INT NOT NULL PRIMARY KEY)',
@@ -80,6 +84,10 @@ const STRANGERS = (kind: DatabaseKind): readonly string[] => [
   `CREATE TABLE bytes_note (id INT NOT NULL PRIMARY KEY, bytes_row_id ${kind === 'mysql' ? 'BINARY(16)' : 'BLOB'}, FOREIGN KEY (bytes_row_id) REFERENCES bytes_row (id))`,
   `CREATE TABLE bytes_part (code ${kind === 'mysql' ? 'VARBINARY(40)' : 'BLOB'} NOT NULL, n INT NOT NULL, PRIMARY KEY (code, n))`,
   "INSERT INTO bytes_part VALUES (x'ff', 1), (x'ffee', 1), (x'ffee', 2)",
+  'CREATE TABLE twice_row (code VARCHAR(20) NOT NULL, n INT NOT NULL)',
+  `INSERT INTO twice_row VALUES ${Array.from({ length: 450 }, (_, at) => `('${codeOf(at + 1)}', ${at + 1})`).join()}`,
+  'CREATE TABLE twice_note (id INT NOT NULL PRIMARY KEY, code VARCHAR(20) NOT NULL)',
+  "INSERT INTO twice_note VALUES (1, 'c001'), (2, 'c100')",
   "INSERT INTO placed_row VALUES (1, 'there', 0, x'0000000000000001')"
 ]
 
@@ -104,7 +112,8 @@ eachDatabase((kind) => {
     let token = ''
     before(async () => {
       app = await IntrospectedApp.make(kind, [...STATEMENTS[kind], ...STRANGERS(kind)])
-      const ran = await app.run('introspect')
+      const named = ['--key', 'twice_row=code', '--reference', 'twice_note.code=twice_row.code']
+      const ran = await app.run('introspect', ...named)
       expect(ran.stderr).to.equal('')
       // A key of a date is a text on SQLite, which may be a label.
       const dates = await app.read('entities/d-onlies.ts')
@@ -284,6 +293,59 @@ eachDatabase((kind) => {
         expect([answer.status, (answer.body as { readonly code: string }).code], id).to.deep.equal([400, 'id.invalid'])
       }
       expect((await app.run('introspect', '--check')).stdout).to.not.include('bytes')
+    })
+
+    it('rows that share a key which no index holds are all read, or the read is an error that the log explains', async () => {
+      const page = (query: string) => stack.call(`/twice-rows/paged?${query}`, { token })
+      const cursor = String((await page('pageSize=100')).headers['x-next-cursor'])
+      const noteOf = async (id: number): Promise<number> =>
+        (await stack.call(`/twice-notes/${id}?includeFKs=true`, { token })).status
+      expect([await noteOf(1), await noteOf(2)]).to.deep.equal([200, 200])
+      // At the end of a page of 100, and of the first 200 rows, which an export reads together.
+      await app.sql.query("INSERT INTO twice_row VALUES ('c100', 1000), ('c199', 1990), ('C300', 3000)")
+
+      const told = (code: string): boolean =>
+        stack.logs().some((line) => JSON.stringify(line).includes(`rows of twice_row have the same code, ${code},`))
+      expect((await stack.call('/twice-rows/c100', { token })).status).to.equal(500)
+      await stack.dataService.logged((entry) => JSON.stringify(entry).includes('have the same code, c100,'))
+      expect((await stack.call('/twice-rows/c101', { token })).status).to.equal(200)
+      const both = await Promise.all(['c001', 'c199', 'c002'].map((id) => stack.call(`/twice-rows/${id}`, { token })))
+      expect(both.map(({ status }) => status)).to.deep.equal([200, 500, 200])
+      expect(told('c199')).to.equal(true)
+      expect([await noteOf(1), await noteOf(2)]).to.deep.equal([200, 500])
+
+      expect((await page('pageSize=100')).status, 'it would end between them').to.equal(500)
+      expect((await page('pageSize=100&pageNumber=2')).status, 'it would begin between them').to.equal(500)
+      const later = (await page(`pageSize=1&after=${cursor}`)).body as readonly { readonly id: string }[]
+      expect(
+        later.map(({ id }) => id),
+        'as behind any row that came later'
+      ).to.deep.equal(['c101'])
+      const whole = await page('pageSize=101')
+      expect([whole.status, whole.headers['x-total-count']]).to.deep.equal([200, '453'])
+      const last = (whole.body as readonly { readonly n: unknown }[]).slice(-2).map(({ n }) => Number(n))
+      expect(last).to.have.members([100, 1000])
+      const behind = await page(`pageSize=1&after=${String(whole.headers['x-next-cursor'])}`)
+      expect((behind.body as readonly { readonly id: string }[]).map(({ id }) => id)).to.deep.equal(['c101'])
+      const again = await page(`pageSize=101&before=${String(behind.headers['x-previous-cursor'])}`)
+      expect(again.body).to.have.deep.members(whole.body as unknown[])
+      expect(again.headers).to.not.have.property('x-previous-cursor')
+
+      const cased: unknown[] = []
+      for (let after = '', pages = 0; pages < 4; pages++) {
+        const one = await page(`${where('id', 'in', 'c299,c300,c301')}&pageSize=1${after}`)
+        cased.push(...(one.body as readonly { readonly id: string }[]).map(({ id }) => id))
+        after = `&after=${String(one.headers['x-next-cursor'])}`
+      }
+      expect(cased).to.deep.equal(['c299', 'C300', 'c300', 'c301'])
+
+      const { status, text } = await stack.call('/twice-rows/export?fields=n&bom=false', { token })
+      expect(status).to.equal(200)
+      const wanted = [...Array.from({ length: 450 }, (_, at) => at + 1), 1000, 1990, 3000]
+      expect(text.trimEnd().split('\r\n').slice(1).map(Number)).to.have.members(wanted).and.have.lengthOf(453)
+      expect((await app.run('check')).stdout).to.include(
+        'twice-rows: 2 of its values of code are those of several rows'.replace('2', kind === 'mysql' ? '3' : '2')
+      )
     })
 
     if (kind === 'sqlite') return

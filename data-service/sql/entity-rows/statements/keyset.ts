@@ -42,10 +42,14 @@ export function rangesBehind(
 /**
  * The order of a plan with the exact texts of the key behind it, where the database sorts text by a function of it: there
  * two rows can have keys that the sort rules take for equal. Elsewhere the unique index of a key has the equality of its
- * collation, and the order of the plan is total.
+ * collation, and the order of the plan is total; a table in `sharedKeys` has no such index.
  */
-export function exactOrder(sort: readonly SortKey[], { key }: Entity, dialect: SqlDialect): readonly SortKey[] {
-  if (dialect.keyFunction('string', 'order') === undefined) return sort
+export function exactOrder(
+  sort: readonly SortKey[],
+  { table, key }: Entity,
+  { dialect, sharedKeys }: { readonly dialect: SqlDialect; readonly sharedKeys?: ReadonlySet<string> | undefined }
+): readonly SortKey[] {
+  if (dialect.keyFunction('string', 'order') === undefined && sharedKeys?.has(table) !== true) return sort
   const texts = sort.filter(
     ({ path: { through, column } }) => through === null && column.field.type === 'string' && key.includes(column)
   )
