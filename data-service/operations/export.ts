@@ -15,7 +15,8 @@ import { csvWriter, type ExportedCells, type RowsWriter } from './csv.js'
 import { describeProperty } from './describe/describe.js'
 import { sharesOf } from './fair-shares.js'
 import { cellReader } from './json.js'
-import { type ReadDeps, unshownIn, withOverrides } from './reads.js'
+import { type ReadDeps, withOverrides } from './reads.js'
+import { unshownIn } from './unshown-values.js'
 
 /** Exports that may run at a time. Each holds a snapshot on its own connection, apart from those of other reads. */
 const MAX_EXPORTS = 16

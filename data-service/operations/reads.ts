@@ -35,6 +35,7 @@ import { noSuchRow } from '../plan/row-scopes.js'
 import type { LoadedRow, LookupResult, ReadStore } from '../plan/model/stores.js'
 import type { ReadShares } from './fair-shares.js'
 import { UnshownValues } from '../entity/fields/unshown.js'
+import { unshownIn } from './unshown-values.js'
 import {
   jsonOfRows,
   oneValue,
@@ -138,16 +139,6 @@ async function answered(
     ? { json: await jsonOfRows(rows, plan, unshown) }
     : { records: await recordsOf(rows, plan, unshown) }
   return { ...answer, ...unshownIn(context, unshown) }
-}
-
-/** What the answer says of values that it does not show, which the log names too. */
-export function unshownIn(
-  { log }: CallContext,
-  { count, named, messages }: UnshownValues
-): { readonly unshownValues?: string[] } {
-  if (count === 0) return {}
-  log.warn({ count, values: messages }, 'values not shown')
-  return { unshownValues: count > named.length ? [...named, `more=${count - named.length}`] : named }
 }
 
 /** The collections that are cut in any of the rows, in order of their names. */
@@ -267,17 +258,23 @@ async function lookup(
   const result = await shares.admit(context, { ...plan, rows: LOOKUP_ROWS }, () =>
     store.lookup(plan, context.cancellation)
   )
-  const json = lookupJson.get(result) ?? jsonOfLookup(result, plan)
-  lookupJson.set(result, json)
-  return { json, truncated: result.truncated }
+  const written = lookupJson.get(result) ?? jsonOfLookup(result, plan)
+  lookupJson.set(result, written)
+  return { json: written.json, ...unshownIn(context, written.unshown), truncated: result.truncated }
 }
 
 /** Written once for all callers of one result. */
-const lookupJson = new WeakMap<LookupResult, Buffer>()
+interface WrittenLookup {
+  readonly json: Buffer
+  readonly unshown: UnshownValues
+}
 
-function jsonOfLookup({ items }: LookupResult, { entity }: LookupPlan): Buffer {
+const lookupJson = new WeakMap<LookupResult, WrittenLookup>()
+
+function jsonOfLookup({ items }: LookupResult, { entity }: LookupPlan): WrittenLookup {
+  const unshown = new UnshownValues()
   const writeId = valueWriter(isComposite(entity) ? 'string' : entity.key[0].field.type)
-  return jsonBytes((out) => {
+  const json = jsonBytes((out) => {
     out.text('{"items":')
     writeArray(
       items,
@@ -285,13 +282,16 @@ function jsonOfLookup({ items }: LookupResult, { entity }: LookupPlan): Buffer {
         out.text('{"id":')
         writeId(idOf(key), out)
         out.text(',"name":')
-        out.string(String(name))
+        const text = unshown.shown(name, entity.label?.name ?? 'id')
+        if (text === null) out.text('null')
+        else out.string(String(text))
         out.text('}')
       },
       out
     )
     out.text('}')
   })
+  return { json, unshown }
 }
 
 /** A custom read. Answers a JSON array of its items. */

@@ -2,13 +2,16 @@ import type { TotalsRequest__Output } from '../../shared/gen/entity/v1/TotalsReq
 import type { TotalsResponse } from '../../shared/gen/entity/v1/TotalsResponse.js'
 import type { CallContext } from '../entity/caller.js'
 import { CsvWriter } from '../entity/fields/csv-text.js'
+import type { Value } from '../entity/fields/field.js'
+import { UnshownValues } from '../entity/fields/unshown.js'
 import { jsonBytes } from '../entity/fields/json-text.js'
 import { cellWriter, valueWriter } from '../entity/types/types.js'
 import type { TotalsPlan } from '../plan/model/plans.js'
-import type { ReadStore, TotalsResult } from '../plan/model/stores.js'
+import type { ReadStore } from '../plan/model/stores.js'
 import type { Planning } from '../plan/planning.js'
 import { planTotals } from '../plan/plan-totals.js'
 import type { ReadShares } from './fair-shares.js'
+import { unshownIn } from './unshown-values.js'
 import { writeArray } from './json.js'
 
 /** What totals cost, in rows: as much as a list, since they look at every row that matches. */
@@ -28,17 +31,25 @@ export async function totals(
   const plan = planTotals(request, { planning, caller: context.caller })
   return await shares.admit(context, { rows: TOTALS_ROWS, conditions: plan.conditions }, async () => {
     const result = await store.totals(plan, context.cancellation)
-    const answer = request.asCsv ? { csv: csvOf(result, plan) } : { json: jsonOf(result, plan) }
-    return { ...answer, rowLimit: plan.limit, truncated: result.truncated }
+    const unshown = new UnshownValues()
+    const { rows, truncated } = result
+    const columns = columnsOf(plan)
+    const shown = rows.map((values) => values.map((value, at) => unshown.shown(value, columns[at]?.name ?? '')))
+    const answer = request.asCsv ? { csv: csvOf(shown, columns) } : { json: jsonOf(shown, columns) }
+    return { ...answer, ...unshownIn(context, unshown), truncated, rowLimit: plan.limit }
   })
 }
 
-function columnsOf({ dimensions, measures }: TotalsPlan): TotalsPlan['dimensions' | 'measures'][number][] {
+type TotalsColumn = TotalsPlan['dimensions' | 'measures'][number]
+
+function columnsOf({ dimensions, measures }: TotalsPlan): readonly TotalsColumn[] {
   return [...dimensions, ...measures]
 }
 
-function jsonOf({ rows }: TotalsResult, plan: TotalsPlan): Buffer {
-  const members = columnsOf(plan).map(({ name, field }, at) => ({
+type ShownRows = readonly (readonly Value[])[]
+
+function jsonOf(rows: ShownRows, columns: readonly TotalsColumn[]): Buffer {
+  const members = columns.map(({ name, field }, at) => ({
     // Names have no character that JSON escapes.
     start: `${at === 0 ? '' : ','}"${name}":`,
     write: valueWriter(field.type)
@@ -63,8 +74,7 @@ const BYTE_ORDER_MARK = '\uFEFF'
 /** Bytes to begin with. The memory grows. */
 const CSV_ROOM = 4096
 
-function csvOf({ rows }: TotalsResult, plan: TotalsPlan): Buffer {
-  const columns = columnsOf(plan)
+function csvOf(rows: ShownRows, columns: readonly TotalsColumn[]): Buffer {
   const writers = columns.map(({ field }) => cellWriter(field.type))
   const out = new CsvWriter(Buffer.allocUnsafeSlow(CSV_ROOM), { escapeFormulas: true })
   out.text(BYTE_ORDER_MARK)

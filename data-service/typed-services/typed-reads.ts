@@ -229,19 +229,30 @@ export function lookupRpc(types: KeyedTypes): TypedRpc {
       { name: `${name}Response`, comment: `Response of ${name} for ${row.message.name}.`, nested: [item] },
       [
         { key: 'items', type: item.name, label: 'repeated', comment: 'In order of their names.' },
-        flagField('truncated', 'Whether names were left out.')
+        flagField('truncated', 'Whether names were left out.'),
+        UNSHOWN_VALUES
       ]
     ),
     streams: false,
     async handle(generic, context, request) {
-      const { json, truncated } = await generic.Lookup(context, {
+      const {
+        json,
+        truncated,
+        unshownValues = []
+      } = await generic.Lookup(context, {
         resource: types.name,
         unplaced: null,
         ...presentTexts(request, { search: 'search' }),
         ...ownerOf(request)
       })
-      const { items } = parsed(json) as unknown as { readonly items: readonly { id: JsonMember; name: string }[] } // Of operations/reads.ts.
-      return { items: items.map(({ id, name: text }) => ({ [idField]: idType.fromJson(id), name: text })), truncated }
+      const { items } = parsed(json) as unknown as {
+        readonly items: readonly { id: JsonMember; name: string | null }[]
+      } // Of operations/reads.ts.
+      return {
+        items: items.map(({ id, name: text }) => ({ [idField]: idType.fromJson(id), name: text ?? '' })),
+        truncated,
+        ...lacksOf({ unshownValues })
+      }
     }
   }
 }

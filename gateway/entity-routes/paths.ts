@@ -62,7 +62,7 @@ export const READ_ROUTES = {
     answer: 'Ordered by name, then id.',
     mediaType: 'application/json',
     body: 'lookup',
-    headers: ['X-Truncated']
+    headers: ['X-Truncated', 'X-Unshown-Values']
   },
   totals: {
     url: '/:resource/totals',
@@ -74,7 +74,7 @@ export const READ_ROUTES = {
     answer: 'A row for each group, with its dimensions and measures. As CSV with `Accept: text/csv`.',
     mediaType: 'application/json',
     body: 'totals',
-    headers: ['X-Row-Limit', 'X-Truncated']
+    headers: ['X-Row-Limit', 'X-Truncated', 'X-Unshown-Values']
   },
   get: {
     url: '/:resource/:id',

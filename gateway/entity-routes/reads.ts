@@ -105,9 +105,12 @@ export function sendJson(reply: FastifyReply, json: Buffer): FastifyReply {
 }
 
 /** Names the collections of which the answer has the first rows only, and the values that it does not show. */
-function headMissing(
+export function headMissing(
   reply: FastifyReply,
-  { truncatedIncludes: names, unshownValues: values }: { truncatedIncludes: string[]; unshownValues: string[] }
+  {
+    truncatedIncludes: names = [],
+    unshownValues: values
+  }: { readonly truncatedIncludes?: readonly string[]; readonly unshownValues: readonly string[] }
 ): void {
   if (names.length > 0) reply.header('x-truncated-includes', names.join(', '))
   if (values.length > 0) reply.header('x-unshown-values', values.join(', '))
@@ -240,6 +243,7 @@ function lookupRoute(app: FastifyInstance, { data, catalogue }: EntityRouteDeps)
       unplaced: query.unplaced
     })
     request.unsent?.take(response.json.length)
+    headMissing(reply, response)
     if (response.truncated) reply.header('x-truncated', 'true')
     return sendJson(reply, response.json)
   })

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { addVary } from '../http/header-fields.js'
 import { acceptsCsv } from '../http/negotiation.js'
 import { entityPathOf } from './paths.js'
-import { readQuery, sendJson, sentSelection } from './reads.js'
+import { headMissing, readQuery, sendJson, sentSelection } from './reads.js'
 import { type EntityRouteDeps, readContext, type ResourceParams, routeGuards } from './requests.js'
 
 /** `GET /{resource}/totals`: what is computed of the rows that match, as JSON or as CSV. */
@@ -24,6 +24,7 @@ export function totalsRoute(app: FastifyInstance, { data, catalogue }: EntityRou
     })
     const body = asCsv ? response.csv : response.json
     request.unsent?.take(body.length)
+    headMissing(reply, response)
     reply.headers({
       'x-row-limit': String(response.rowLimit),
       ...(response.truncated ? { 'x-truncated': 'true' } : {})

@@ -134,12 +134,12 @@ export class FakeDataClient implements DataClient {
 
   async totals(call: HttpContext, request: TotalsRequest): Promise<TotalsResponse> {
     this.calls.push({ rpc: 'totals', call, request })
-    return { json: Buffer.from('[{"count":2}]'), csv: NONE, rowLimit: 1000, truncated: false }
+    return { json: Buffer.from('[{"count":2}]'), csv: NONE, rowLimit: 1000, truncated: false, unshownValues: [] }
   }
 
   async lookup(call: HttpContext, request: LookupRequest): Promise<LookupResponse> {
     this.calls.push({ rpc: 'lookup', call, request })
-    return { json: Buffer.from('{"items":[]}'), truncated: false }
+    return { json: Buffer.from('{"items":[]}'), truncated: false, unshownValues: [] }
   }
 
   async callOperation(call: HttpContext, kind: 'read' | 'write', request: CallRequest): Promise<CallResponse> {

@@ -1,3 +1,5 @@
+import type { Value } from './field.js'
+
 // Values that the types of their columns cannot show: the table holds what the entity file rules out. One of them costs an
 // answer neither the other values of its row nor the other rows.
 
@@ -24,6 +26,13 @@ export class UnshownValues {
   readonly messages: string[] = []
   count = 0
   #characters = 0
+
+  /** The value, or null where it is not shown. */
+  shown(value: Value | UnshownValue, property: string): Value {
+    if (!(value instanceof UnshownValue)) return value
+    this.add(value, property)
+    return null
+  }
 
   /** Throws what is no such value. */
   add(error: unknown, property: string): void {

@@ -4,6 +4,7 @@ import type { EmittedEvent } from '../../entity/event.js'
 import type { RowVersion } from '../../entity/fields/row-version.js'
 import type { CsvWriter } from '../../entity/fields/csv-text.js'
 import type { Value } from '../../entity/fields/field.js'
+import type { UnshownValue } from '../../entity/fields/unshown.js'
 import type { JsonWriter } from '../../entity/fields/json-text.js'
 import type { RowKey } from '../../entity/key.js'
 import type {
@@ -84,13 +85,14 @@ export interface PageResult {
 }
 
 export interface LookupResult {
-  readonly items: readonly { readonly key: RowKey; readonly name: Value }[]
+  /** A name that is none of the label's type is an UnshownValue. */
+  readonly items: readonly { readonly key: RowKey; readonly name: Value | UnshownValue }[]
   readonly truncated: boolean
 }
 
-/** The groups of totals: the values of the dimensions, then those of the measures, each as its field says. */
+/** The groups of totals: the values of the dimensions, then those of the measures, each as its field says or an UnshownValue. */
 export interface TotalsResult {
-  readonly rows: readonly (readonly Value[])[]
+  readonly rows: readonly (readonly (Value | UnshownValue)[])[]
   readonly truncated: boolean
 }
 

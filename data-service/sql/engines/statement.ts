@@ -185,6 +185,16 @@ export function shownAt(parts: readonly (Value | UnshownValue)[], at: number): V
   return part
 }
 
+/** A value of a row, or an UnshownValue in its place. */
+export function partOf(row: Pick<FoundRow, 'value'>, at: number): Value | UnshownValue {
+  try {
+    return row.value(at)
+  } catch (error) {
+    if (error instanceof UnshownValue) return error
+    throw error
+  }
+}
+
 /**
  * A row of a SELECT. Its values may be decoded when they are asked for: each member throws an UnshownValue for a value that is
  * none of its type, and `values` if any is.
@@ -326,7 +336,9 @@ export interface ViolatedKey {
 /** How the values of totals are computed. All texts are of quoted columns and of the SQL that is made of them. */
 export interface TotalsDialect {
   /** The text of a group whose bytes in UTF-8 come first. */
-  readonly leastText: (text: string) => string
+  readonly leastText: (text: string, field: Field) => string
+  /** Whether a text is the beginning of a moment, of so many characters, or NULL. undefined where columns hold nothing else. */
+  readonly isPart?: (text: string, length: number) => string
   /** Of whole numbers and decimals. */
   readonly sum: {
     /** The columns that a sum is selected in, which are all null for a sum of no values. */

@@ -34,6 +34,7 @@ import {
   inScopesOf,
   type ScopedConditions
 } from './statements/conditions.js'
+import { partOf } from '../engines/statement.js'
 import { AnswerBytes, AnswerTooLarge, type Memory } from '../engines/answer-bytes.js'
 import type { Database } from '../engines/engine.js'
 import type { Reader, ReadSession } from '../engines/sessions.js'
@@ -198,7 +199,7 @@ export class SqlReadStore implements ReadStore {
         )
         const items = rows.slice(0, limit).flatMap((row) => {
           const key = keyOfValues(entity.key.map((column) => row.value(named.indexOf(column))))
-          return key === undefined ? [] : [{ key, name: label === undefined ? idText(key) : row.value(0) }]
+          return key === undefined ? [] : [{ key, name: label === undefined ? idText(key) : partOf(row, 0) }]
         })
         return { items, truncated: most <= limit || rows.length > limit }
       } catch (error) {
@@ -215,7 +216,7 @@ export class SqlReadStore implements ReadStore {
     const conditions = this.#conditions(plan)
     const values = { ...boundValues(conditions, dialect), limit: BigInt(plan.limit + 1) }
     const rows = await statements.byIndexes(() =>
-      reader.read(signal, (session) => session.run(statements.totals({ ...plan, conditions }), values))
+      reader.read(signal, (session) => session.rows(statements.totals({ ...plan, conditions }), values))
     )
     return { rows: rows.slice(0, plan.limit).map(totalsReader(plan, dialect)), truncated: rows.length > plan.limit }
   }

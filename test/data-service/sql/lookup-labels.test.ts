@@ -1,5 +1,4 @@
 import { expect } from 'chai'
-import type { Value } from '../../../data-service/entity/fields/field.js'
 import { eachDatabase } from '../../harness/database.js'
 import { entity, type FreshReadStore, freshReadStore, never } from './fresh-read-store.js'
 import { column, condition, lookupPlan, path } from './plan-by-hand.js'
@@ -25,7 +24,7 @@ eachDatabase((kind) => {
     })
     afterEach(() => fresh.dispose())
 
-    const found = async (of: Parameters<typeof lookupPlan>[0], more: object = {}): Promise<Value[][]> =>
+    const found = async (of: Parameters<typeof lookupPlan>[0], more: object = {}): Promise<unknown[][]> =>
       (await fresh.store.lookup(lookupPlan(of, more), never)).items.map(({ key: [id], name }) => [id, name])
 
     it('come in their own order, then by id', async () => {

@@ -76,8 +76,8 @@ const STRANGERS = (kind: DatabaseKind): readonly string[] => [
      ${kind === 'mysql' ? '`a``b`' : '"a`b"'} INT NOT NULL, ${VERSION[kind]})`,
   'CREATE TABLE likely (id INT NOT NULL PRIMARY KEY, likes INT NOT NULL)',
   'INSERT INTO likely VALUES (1, 5), (2, 0), (3, -1)',
-  `CREATE TABLE odd_row (id INT NOT NULL PRIMARY KEY, amount INT NOT NULL, note VARCHAR(20), code ${kind === 'mysql' ? 'VARBINARY(9)' : 'BLOB'})`,
-  `INSERT INTO odd_row (id, amount, note, code) VALUES (1, 10, 'first', ${kind === 'mysql' ? "'ten'" : "x'74656e'"}), (2, 20, 'second', NULL)`,
+  `CREATE TABLE odd_row (id INT NOT NULL PRIMARY KEY, amount INT NOT NULL, note VARCHAR(20), code ${kind === 'mysql' ? 'VARBINARY(9)' : 'BLOB'} NOT NULL)`,
+  `INSERT INTO odd_row (id, amount, note, code) VALUES (1, 10, 'first', ${kind === 'mysql' ? "'ten'" : "x'74656e'"}), (2, 20, 'second', ${kind === 'mysql' ? "'two'" : "x'74776f'"})`,
   "INSERT INTO own_flag VALUES (1, 1, x'0000000000000001'), (2, 1, x'0000000000000001'), (3, 1, x'0000000000000001'), (4, 0, x'0000000000000001')",
   `CREATE TABLE bytes_row (id ${kind === 'mysql' ? 'BINARY(16)' : 'BLOB'} NOT NULL PRIMARY KEY, name VARCHAR(20) NOT NULL)`,
   "INSERT INTO bytes_row VALUES (x'fffffffffffffffffffffffffffffffb', 'last'), (x'00000000000000000000000000000001', 'first')",
@@ -132,6 +132,16 @@ eachDatabase((kind) => {
         .replace(/active: \w+\(\)/, 'active: bool()')
         .replace('  access:', "  totals: { dimensions: ['active'], measures: { count: true } },\n  access:")
       await app.write('entities/own-flags.ts', ownFlag)
+      const odd = await app.read('entities/odd-rows.ts')
+      const [label, measures] =
+        kind === 'mysql' ? ['code', ''] : ['amount', ", sum: ['amount'], average: ['amount'], max: ['amount']"]
+      const oddRow = odd
+        .replace(/label: '\w+'/, `label: '${label}'`)
+        .replace(
+          '  access:',
+          `  totals: { dimensions: ['${label}'], measures: { count: true${measures} } },\n  access:`
+        )
+      await app.write('entities/odd-rows.ts', oddRow)
       await app.writeConfig()
       const migrated = await app.run('migrate', '--among-tables-of', app.name)
       expect(migrated.stderr).to.equal('')
@@ -238,7 +248,9 @@ eachDatabase((kind) => {
         after = `&after=${String(page.headers['x-next-cursor'])}`
       }
       expect([status, found]).to.deep.equal([500, [id(4), id(3)]])
-      expect((await stack.call('/own-flags/totals?by=active&measures=count', { token })).status).to.equal(500)
+      const totals = await stack.call('/own-flags/totals?by=active&measures=count', { token })
+      expect([totals.status, totals.headers['x-unshown-values']]).to.deep.equal([200, '; property=active'])
+      expect(totals.body).to.deep.include({ active: null, count: 2 })
     })
 
     it('a value that its type cannot show is null, and the answer and the log name its row', async () => {
@@ -264,6 +276,34 @@ eachDatabase((kind) => {
       const csv = await stack.call(`/odd-rows/export?fields=id,${property},note&bom=false`, { token })
       expect(csv.text.split('\r\n').slice(1, 2)).to.deep.equal(['1,,first'])
       expect(csv.text).to.include(`\r\n# export without values: 1=${property},,\r\n`)
+      const lookup = await stack.call('/odd-rows/lookup', { token })
+      expect([lookup.status, lookup.headers['x-unshown-values']], lookup.text).to.deep.equal([
+        200,
+        `1; property=${property}`
+      ])
+      const [first, second] = [1, 2].map((one) => (kind === 'mysql' ? one : String(one)))
+      expect((lookup.body as { readonly items: unknown[] }).items).to.have.deep.members([
+        { id: first, name: null },
+        { id: second, name: kind === 'mysql' ? 'two' : '20' }
+      ])
+      const groups = await stack.call(`/odd-rows/totals?by=${property}&measures=count`, { token })
+      expect([groups.status, groups.headers['x-unshown-values']], groups.text).to.deep.equal([
+        200,
+        `; property=${property}`
+      ])
+      expect(groups.body).to.have.deep.members([
+        { [property]: null, count: 1 },
+        { [property]: kind === 'mysql' ? 'two' : '20', count: 1 }
+      ])
+      if (kind === 'sqlite') {
+        const totals = await stack.call('/odd-rows/totals', { token })
+        expect(totals.body).to.deep.equal([
+          { count: 2, 'sum.amount': null, 'average.amount': null, 'max.amount': null }
+        ])
+        expect(totals.headers['x-unshown-values']).to.equal(
+          ['sum', 'average', 'max'].map((one) => `; property=${one}.amount`).join(', ')
+        )
+      }
       const place = `odd_row.${property} of the row with the id 1 is none of its type`
       expect(stack.logs().filter((line) => JSON.stringify(line).includes(place)).length).to.be.at.least(1)
     })

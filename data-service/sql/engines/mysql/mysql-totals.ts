@@ -7,8 +7,12 @@ import type { TotalsDialect } from '../statement.js'
 const MAX_PRECISION = 65
 
 export const mysqlTotals: TotalsDialect = {
-  // No collation equates bytes.
-  leastText: (text) => `CONVERT(MIN(CAST(CONVERT(${text} USING utf8mb4) AS BINARY)) USING utf8mb4)`,
+  // No collation equates bytes. Those of a column of bytes may be no UTF-8, which a conversion would answer as question marks.
+  leastText: (text, { type }) => {
+    const converted = `CONVERT(${text} USING utf8mb4)`
+    if (type !== 'string') return `CONVERT(MIN(CAST(${converted} AS BINARY)) USING utf8mb4)`
+    return `MIN(CAST(IF(CHARSET(${text}) = 'binary', ${text}, ${converted}) AS BINARY))`
+  },
   sum: {
     parts: (column, { scale }) => [{ text: `SUM(${column})`, field: decimal(MAX_PRECISION, scale) }],
     value: ([sum], { scale }) => {

@@ -5,8 +5,12 @@ import { formatDecimal, roundedQuotient, withoutTrailingZeros } from '../../../e
 import { int } from '../../../entity/fields/words.js'
 import { AVERAGE_DIGITS, type Dimension, type Measure } from '../../../entity/totals.js'
 import { ownPath, type TotalsPlan } from '../../../plan/model/plans.js'
+import { UnshownValue } from '../../../entity/fields/unshown.js'
 import {
+  allShown,
   type Expression,
+  type FoundRow,
+  partOf,
   quotedIdentifier,
   type SelectedField,
   selectStatement,
@@ -34,7 +38,7 @@ export function totalsKey({ dimensions, measures, sort }: TotalsShape): string {
 
 /** `found`: the rows that meet the conditions. */
 export function totalsStatement(
-  { dimensions, measures, sort }: TotalsShape,
+  { entity: { table }, dimensions, measures, sort }: TotalsShape,
   found: CountShape['rows'],
   dialect: SqlDialect
 ): ShownStatement {
@@ -57,7 +61,9 @@ export function totalsStatement(
     ...(order.length === 0 ? [] : [`ORDER BY ${order.join(', ')}`]),
     'LIMIT $limit'
   ]
-  const fields = selected.map(({ field }, at): SelectedField => ({ name: `totals.${at}`, field }))
+  // Errors name what cannot be shown.
+  const names = [...dimensions, ...measures.flatMap((one) => partsOf(one, rows).map(() => one))].map(({ name }) => name)
+  const fields = selected.map(({ field }, at): SelectedField => ({ name: `${table}: ${names[at] ?? 'count'}`, field }))
   // A count and the parts of a sum may be beyond 2^53, whatever their columns hold.
   return { ...selectStatement(text.join(' '), fields, dialect.decode), exact: true }
 }
@@ -66,15 +72,19 @@ export function totalsStatement(
 export function totalsReader(
   { dimensions, measures }: Pick<TotalsPlan, 'dimensions' | 'measures'>,
   dialect: SqlDialect
-): (row: readonly Value[]) => readonly Value[] {
+): (row: FoundRow) => readonly (Value | UnshownValue)[] {
   let next = dimensions.length
   const readers = measures.map((measure) => {
     const from = next
     next += countOfParts(measure, dialect)
     const to = next
-    return (row: readonly Value[]): Value => valueOf(measure, row.slice(from, to), dialect)
+    return (row: FoundRow): Value | UnshownValue => {
+      const parts = Array.from({ length: to - from }, (_, at) => partOf(row, from + at))
+      const odd = parts.find((one) => one instanceof UnshownValue)
+      return odd ?? valueOf(measure, allShown(parts), dialect)
+    }
   })
-  return (row) => [...row.slice(0, dimensions.length), ...readers.map((read) => read(row))]
+  return (row) => [...dimensions.map((_, at) => partOf(row, at)), ...readers.map((read) => read(row))]
 }
 
 /** The columns of the inner SELECT, by quoted names. */
@@ -132,10 +142,17 @@ function groupOf({ column, part }: Dimension, rows: FoundColumns): string {
 function shownOf(dimension: Dimension, rows: FoundColumns): Pick<SelectedField, 'field'> & SelectedText {
   const { column, part, field } = dimension
   const key = groupOf(dimension, rows)
-  if (part === 'year') return { text: `${key} + 0`, field }
+  if (part !== undefined) {
+    const value = part === 'year' ? `${key} + 0` : key
+    const { isPart } = rows.dialect.totals
+    // Bytes are no part of a moment.
+    const text =
+      isPart === undefined ? value : `CASE WHEN ${isPart(key, PART_LENGTHS[part])} THEN ${value} ELSE x'00' END`
+    return { text, field }
+  }
   if (!TEXTS.has(column.field.type))
     return { text: key, field: field.type === 'bool' ? fieldRead(column, rows.dialect) : field }
-  return { text: rows.dialect.totals.leastText(rows.plain(column)), field }
+  return { text: rows.dialect.totals.leastText(rows.plain(column), column.field), field }
 }
 
 const TEXTS: ReadonlySet<string> = new Set(['string', 'enum', 'guid'])
