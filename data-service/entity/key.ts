@@ -1,4 +1,4 @@
-import { decodeBase64url } from '../../shared/transport/wire.js'
+import { decodeBase64url } from '../../shared/base64url.js'
 import type { Entity } from './entity.js'
 import type { Column, KeyColumns } from './fields/columns.js'
 import type { Operand, Value } from './fields/field.js'

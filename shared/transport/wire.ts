@@ -14,12 +14,6 @@ export function decodeBase64(text: string): Buffer | undefined {
   return bytes.toString('base64') === text ? bytes : undefined
 }
 
-/** The same for base64url without padding (RFC 4648 section 5). Bits of the last character that are in no byte must be 0. */
-export function decodeBase64url(text: string): Buffer | undefined {
-  const bytes = Buffer.from(text, 'base64url')
-  return bytes.toString('base64url') === text ? bytes : undefined
-}
-
 const REQUEST_ID_FORM = /^[A-Za-z0-9._-]{1,128}$/
 
 /** The caller's request id if it is valid (contract.md section 2), else a new one. */

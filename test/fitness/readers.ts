@@ -155,7 +155,8 @@ import {
   readSessionCookie,
   unverifiedClaims
 } from '../../shared/session-cookie/read-session-cookie.js'
-import { decodeBase64, decodeBase64url, requestIdOf } from '../../shared/transport/wire.js'
+import { decodeBase64url } from '../../shared/base64url.js'
+import { decodeBase64, requestIdOf } from '../../shared/transport/wire.js'
 import { resource } from '../data-service/plan/example-entities.js'
 import { boards, carts } from '../data-service/plan/owned-entities.js'
 import {

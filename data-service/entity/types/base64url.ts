@@ -1,4 +1,4 @@
-import { decodeBase64url } from '../../../shared/transport/wire.js'
+import { decodeBase64url } from '../../../shared/base64url.js'
 import type { Value } from '../fields/field.js'
 import { amount, inQuotes, plainCell, type TypeRules, Unmet } from './type-rules.js'
 

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { decodeBase64url } from '../../../shared/transport/wire.js'
+import { decodeBase64url } from '../../../shared/base64url.js'
 import type { Operand } from '../../entity/fields/field.js'
 import { type Condition, type Path, type Position, type SortKey, stepsOf } from '../model/plans.js'
 import { isWritten } from '../../entity/types/types.js'
