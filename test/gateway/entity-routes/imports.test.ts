@@ -54,7 +54,7 @@ describe('a file to import', () => {
     const headers = { 'content-type': 'text/csv', authorization: 'Bearer reader' }
     const payload = `${','.repeat(9999)}\r\n`
     const answer = await gateway.app.inject({ method: 'POST', url: '/products/import', headers, payload })
-    expect([answer.statusCode, answer.json().code]).to.deep.equal([403, 'capability.denied'])
+    expect(answer.json()).to.include({ status: 403, code: 'capability.denied' })
     const sent = gateway.data.calls.filter(({ rpc }) => rpc === 'import').map(({ request }) => request)
     expect(sent).to.have.length(1)
     expect(sent[0]).to.deep.include({ rows: [], forget: true })
