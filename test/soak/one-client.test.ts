@@ -73,7 +73,7 @@ const LOADS: readonly Load[] = [
     method: 'POST',
     account: 'ben@example.com',
     body: carts(500),
-    statuses: [400, 503]
+    statuses: [400, 413, 503]
   }
 ]
 
