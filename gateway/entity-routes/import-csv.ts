@@ -12,7 +12,7 @@ import { checkRowLength, rowPlace } from './import-rows.js'
 type Cell = string | null
 
 /** Bytes that are read at a time. Each may be a cell, which takes the package 10 µs. */
-const READ_AT_ONCE = 2048
+const READ_AT_ONCE = 1024
 
 /** Resolves when the next READ_AT_ONCE bytes may be read. */
 export type ReadingTurn = () => Promise<void>

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { DomainError, rejectionAt } from '../../shared/errors.js'
+import { throttledAddress } from '../../shared/ip-address.js'
 import { NEVER } from '../../shared/transport/cancellation.js'
 import { Turns } from '../../shared/turns.js'
 import type { HttpContext } from '../data/calls.js'
@@ -40,7 +41,7 @@ const MAX_ERRORS = 1000
 export function importRoute(app: FastifyInstance, { data, catalogue, largeWrites }: EntityRouteDeps): void {
   const path = entityPathOf('import')
   const { onRequest, preValidation } = routeGuards(catalogue, path)
-  const reading = new Turns(1)
+  const reading = new ReadingTurns()
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
   app.post<{ Params: ResourceParams }>(
@@ -70,7 +71,7 @@ export function importRoute(app: FastifyInstance, { data, catalogue, largeWrites
         const pieces = piecesOf(raw)
         const isCsv = formatOf(request) === 'text/csv'
         const rows = isCsv
-          ? csvRows(pieces, await readableOf(resource, { catalogue, call, data, file }), inTurns(reading, call))
+          ? csvRows(pieces, await readableOf(resource, { catalogue, call, data, file }), reading.of(call))
           : linesOf(pieces)
         for await (const { rows: some, bytes, firstRow, more } of partsOf(rows)) {
           const part = { ...file, rows: [...some], ...kept, firstRow, more, maxErrors: total.maxErrors }
@@ -120,16 +121,35 @@ async function sendLast(send: () => Promise<ImportResponse>): Promise<ImportResp
   }
 }
 
-/** Milliseconds that a caller's files are read in a turn of the event loop. */
+/** Milliseconds that the files of an address are read in a turn of the event loop. */
 const READING_MS = 10
 
-/** The files of a caller are read one piece after the other, so that what others ask comes between them. */
-function inTurns(turns: Turns, { authorization, clientAddress = '' }: HttpContext): ReadingTurn {
-  let begun = -Infinity
-  return async () => {
-    if (performance.now() - begun < READING_MS) return
-    await new Promise<void>((resolve) => void turns.enter(authorization ?? clientAddress, resolve))
-    begun = performance.now()
+/**
+ * The files of an address are read one piece after the other, whosever they are, so that what others ask comes between them: a
+ * caller has as many tokens as it asks for.
+ */
+class ReadingTurns {
+  readonly #turns = new Turns(1)
+  /** Until when an address may read on, on the clock of `performance`. */
+  readonly #until = new Map<string, number>()
+
+  /** For one file. */
+  of({ clientAddress = '' }: HttpContext): ReadingTurn {
+    const key = throttledAddress(clientAddress)
+    return async () => {
+      if (performance.now() < (this.#until.get(key) ?? 0)) return
+      await new Promise<void>((resolve) => void this.#turns.enter(key, resolve))
+      this.#begin(key)
+    }
+  }
+
+  #begin(key: string): void {
+    const until = performance.now() + READING_MS
+    this.#until.set(key, until)
+    // Behind the turn, unless another piece has begun one by then.
+    setImmediate(() => {
+      if (this.#until.get(key) === until) this.#until.delete(key)
+    })
   }
 }
 

@@ -184,6 +184,7 @@ export function AccountPage({ client, allows }: AccountsProps): ReactElement {
   const { id = '' } = useParams()
   const notify = useNotify()
   const [secret, setSecret] = useState<NewSecret>()
+  const [isBusy, setBusy] = useState(false)
   const account = useQuery({
     queryKey: [KEY, id],
     queryFn: ({ signal }) => client.call('GET /accounts/{id}', { path: { id } }, { signal })
@@ -192,11 +193,14 @@ export function AccountPage({ client, allows }: AccountsProps): ReactElement {
     queryKey: [KEY, id, 'sessions'],
     queryFn: ({ signal }) => client.call('GET /accounts/{id}/sessions', { path: { id } }, { signal })
   })
-  if (account.error !== null) return <Alert severity="error">{account.error.message}</Alert>
   const { data: shown } = account
-  if (shown === undefined) return <Title title="Account" />
+  if (shown === undefined) {
+    return account.error === null ? <Title title="Account" /> : <Alert severity="error">{account.error.message}</Alert>
+  }
   /** Does something, says how it went, and shows the account as it is then. */
   const run = (done: string, doing: () => Promise<unknown>) => async (): Promise<void> => {
+    if (isBusy) return
+    setBusy(true)
     try {
       await doing()
       notify(done, { type: 'success' })
@@ -204,14 +208,16 @@ export function AccountPage({ client, allows }: AccountsProps): ReactElement {
       notify(failureText(error), { type: 'error' })
     }
     await Promise.all([account.refetch(), sessions.refetch()])
+    setBusy(false)
   }
   const ifMatch = { ifMatch: shown }
   const path = { path: { id } }
   const { isMachine, disabledAt, identities, secrets } = shown
   const state = disabledAt === null ? 'disable' : 'enable'
   return (
-    <Box sx={{ p: 2, contain: 'inline-size' }}>
+    <Box sx={{ p: 2, contain: 'inline-size' }} aria-busy={isBusy}>
       <Title title={shown.email} />
+      {account.error !== null && <Alert severity="error">{account.error.message}</Alert>}
       <Typography>
         {[shown.name, stateOf(shown), `made ${valueText(shown.createdAt, 'dateTime')}`].join(' · ')}
       </Typography>
@@ -312,6 +318,7 @@ export function AccountPage({ client, allows }: AccountsProps): ReactElement {
         </Part>
       ) : (
         <Part title="Sessions">
+          {sessions.error !== null && <Alert severity="error">{sessions.error.message}</Alert>}
           <Rows
             label="Sessions"
             heads={['Opened', 'Ends without a use', 'Action']}
@@ -333,7 +340,7 @@ export function AccountPage({ client, allows }: AccountsProps): ReactElement {
                 </Button>
               ]
             }))}
-            none="The account has no session."
+            none={sessions.data === undefined ? '' : 'The account has no session.'}
           />
           <Button
             onClick={() =>
@@ -355,18 +362,22 @@ function AddDialog({
 }: Pick<AccountsProps, 'client'> & { readonly onClose: () => void }): ReactElement {
   const [failure, setFailure] = useState('')
   const [made, setMade] = useState<WholeAccount & NewSecret>()
+  const [isBusy, setBusy] = useState(false)
   const add = async (event: FormEvent<HTMLFormElement>): Promise<void> => {
     const { email = '', name = '', roles = '', isMachine } = textsOf(event)
     const body = { email, ...(name === '' ? {} : { name }), roles: rolesIn(roles), isMachine: isMachine !== undefined }
+    setBusy(true)
     try {
       setMade(await client.call('POST /accounts', { body }))
     } catch (error) {
       setFailure(failureText(error))
     }
+    setBusy(false)
   }
   if (made?.isMachine === true) return <SecretDialog of={made} onClose={onClose} />
   return (
-    <Dialog open onClose={onClose} fullWidth maxWidth="sm" aria-labelledby="add-title">
+    // The answer may hold a secret, which is shown once.
+    <Dialog open onClose={isBusy ? undefined : onClose} fullWidth maxWidth="sm" aria-labelledby="add-title">
       <DialogTitle id="add-title">Add an account</DialogTitle>
       {made === undefined ? (
         <Box component="form" onSubmit={(event) => void add(event)}>
@@ -378,8 +389,12 @@ function AddDialog({
             <FormControlLabel control={<Checkbox name="isMachine" />} label="An account of a program, with a secret" />
           </DialogContent>
           <DialogActions>
-            <Button onClick={onClose}>Cancel</Button>
-            <Button type="submit">Add</Button>
+            <Button disabled={isBusy} onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" disabled={isBusy}>
+              Add
+            </Button>
           </DialogActions>
         </Box>
       ) : (
@@ -543,6 +558,9 @@ function textsOf(event: FormEvent<HTMLElement>): Readonly<Record<string, string 
 
 function failureText(error: unknown): string {
   if (isProblem(error, 'conflict')) return 'Somebody else has changed this account meanwhile. It is shown as it is now.'
-  if (isProblem(error)) return [error.message, ...error.problem.errors.map(({ detail }) => detail)].join(' ')
+  if (isProblem(error)) {
+    const { errors, detail } = error.problem
+    return errors.length === 0 ? detail : errors.map((one) => one.detail).join(' ')
+  }
   return error instanceof Error ? error.message : String(error)
 }

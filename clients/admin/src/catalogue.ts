@@ -86,8 +86,8 @@ export type Row = Readonly<Record<string, unknown>>
 /** The answer of `/admin/catalogue.json`. */
 export interface CatalogueAnswer {
   readonly resources: readonly Resource[]
-  /** Methods and paths of the operations besides those of resources that the caller may call: `GET /accounts`. */
-  readonly operations: readonly string[]
+  /** Methods and paths of the operations besides those of resources that the caller may call: `GET /accounts`. An older gateway tells none. */
+  readonly operations?: readonly string[]
   /** The owner that the caller's token names, in digits; empty without one. */
   readonly owner: string
   /** Whether the caller may name any owner. */
@@ -101,7 +101,7 @@ export class Catalogue {
   readonly everyOwner: boolean
   readonly #byName: ReadonlyMap<string, Resource>
 
-  constructor({ resources, operations, owner, everyOwner }: CatalogueAnswer) {
+  constructor({ resources, operations = [], owner, everyOwner }: CatalogueAnswer) {
     this.resources = resources
     this.operations = operations
     this.owner = owner

@@ -219,7 +219,7 @@ export interface AuthUnit {
 
   /**
    * `token` is the first token of the family. The family expires when its last token does. An account has 100 families at
-   * most: beyond them, those that were not used for the longest time end.
+   * most: beyond them, those end that would expire first.
    */
   addFamily(family: Family, token: NewToken): Promise<void>
   /**

@@ -32,7 +32,7 @@ const TOKEN_COLUMNS = {
 }
 const ISSUED = { issued_at: millis }
 
-/** Sessions that an account has at most. A new one ends the one that was not used for the longest time. */
+/** Sessions that an account has at most. A new one ends the one that would expire first. */
 const MOST_SESSIONS = 100
 
 /** Sessions beyond these that a new one ends at most. */
