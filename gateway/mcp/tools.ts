@@ -226,6 +226,21 @@ function guarded({
 }
 
 /** The row after a write, what came of the key, and whether it was only tried. */
+/** What the rows of an answer are without, as far as headers say. */
+function lacksIn({ 'x-truncated-includes': cut, 'x-unshown-values': unshown }: ApiAnswer['headers']): object {
+  return {
+    ...(cut === undefined ? {} : { firstRowsOnlyOf: cut }),
+    // Null there says nothing.
+    ...(unshown === undefined ? {} : { valuesNotShown: unshown })
+  }
+}
+
+/** JSON under a name, as it was answered, and other members behind it. */
+function withMore(name: string, text: string, members: object): string {
+  const more = JSON.stringify(members).slice(1)
+  return `{"${name}":${text}${more === '}' ? '' : ','}${more}`
+}
+
 function written({ text, headers, isOmitted = false }: ApiAnswer): string {
   const omitted = isOmitted ? { rowOmitted: true, etag: headers['etag'] } : {}
   const outcome = { ...omitted, replayed: headers['idempotent-replayed'] === 'true', rolledBack: isRolledBack(headers) }
@@ -284,7 +299,7 @@ export const TOOLS: readonly RowTool[] = [
       ]
     }),
     answer: ({ text, headers }) => {
-      const { 'x-next-cursor': next, 'x-total-count': total, 'x-truncated-includes': cut } = headers
+      const { 'x-next-cursor': next, 'x-total-count': total } = headers
       const { hasNext, currentPage } = JSON.parse(String(headers['x-pagination'])) as {
         hasNext: boolean
         currentPage: number | null
@@ -292,8 +307,7 @@ export const TOOLS: readonly RowTool[] = [
       // Rows without a key have no cursors, and one that is too long is left out.
       const nextPage = next === undefined && hasNext && currentPage !== null ? currentPage + 1 : null
       const further = { nextCursor: next ?? null, nextPage, ...(total === undefined ? {} : { total: Number(total) }) }
-      const rest = JSON.stringify({ ...further, ...(cut === undefined ? {} : { firstRowsOnlyOf: cut }) })
-      return `{"rows":${text},${rest.slice(1)}`
+      return withMore('rows', text, { ...further, ...lacksIn(headers) })
     }
   },
   {
@@ -310,10 +324,7 @@ export const TOOLS: readonly RowTool[] = [
       path: `/${encodeURIComponent(id)}`,
       query: shapeQuery(shape)
     }),
-    answer: ({ text, headers }) => {
-      const { 'x-truncated-includes': cut } = headers
-      return `{"row":${text}${cut === undefined ? '' : `,"firstRowsOnlyOf":${JSON.stringify(cut)}`}}`
-    }
+    answer: ({ text, headers }) => withMore('row', text, lacksIn(headers))
   },
   {
     name: 'total_rows',
@@ -343,7 +354,9 @@ export const TOOLS: readonly RowTool[] = [
         ...selectionQuery(of)
       ]
     }),
-    answer: ({ text, headers }) => `{"groups":${text},"truncated":${headers['x-truncated'] === 'true'}}`
+    answer: ({ text, headers }) => {
+      return withMore('groups', text, { truncated: headers['x-truncated'] === 'true', ...lacksIn(headers) })
+    }
   },
   {
     name: 'create_row',

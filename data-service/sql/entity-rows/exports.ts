@@ -94,6 +94,9 @@ interface RowsOfBatch<Part> {
   readonly written: BatchWriter<Part>
 }
 
+/** Rows with one key that a batch may grow to. */
+const MOST_ALIKE = 10_000
+
 function batchReader<Part>(
   plan: ExportPlan,
   { statements, dialect, sharedKeys }: Source,
@@ -126,8 +129,8 @@ function batchReader<Part>(
     const wanted = Math.min(sized, snapshot.batch, possible) * batches
     const bound = boundValues([...conditions, ...anyOfRanges(ranges)], dialect)
     if (byNumber) bound['offset'] = BigInt(plan.limit - left)
-    const bytes = { bytes: (batches + MORE_BATCHES) * BATCH_BYTES, isFirstFree: true, beside: 0 }
-    const readUpTo = async (limit: number): Promise<RowsOfBatch<Part>> => {
+    const bytes = { bytes: (batches + MORE_BATCHES) * BATCH_BYTES, isFirstFree: true, beside: mayShare ? 1 : 0 }
+    const readUpTo = async (limit: number, mayGrow = true): Promise<RowsOfBatch<Part>> => {
       const written = writer()
       let found = 0
       let latest: CsvRow | undefined
@@ -150,15 +153,16 @@ function batchReader<Part>(
       })
       // The next batch begins behind a key: this one ends before the rows that have the same.
       if (alike?.isCut === true && found <= left) {
-        if (alike.rows === limit) throw new SharedKey(entity, alike.key)
-        return readUpTo(limit - alike.rows)
+        if (alike.rows < limit) return readUpTo(limit - alike.rows, mayGrow)
+        if (!mayGrow || limit >= MOST_ALIKE) throw new SharedKey(entity, alike.key)
+        return readUpTo(2 * limit)
       }
       return { limit, found, latest, written }
     }
     // One row above the limit is read to find out whether rows are left out.
     const { limit, found, latest, written } = await readUpTo(Math.min(wanted, left + 1)).catch((error: unknown) => {
       // The snapshot has the same rows still, so that so many are within the bound.
-      if (error instanceof AnswerTooLarge) return readUpTo(error.held)
+      if (error instanceof AnswerTooLarge) return readUpTo(error.held, false)
       throw error
     })
     const truncated = found > left

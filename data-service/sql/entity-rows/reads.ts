@@ -155,7 +155,10 @@ export class SqlReadStore implements ReadStore {
 
   async #getAll(plans: SamePlans, signal: Cancellation): Promise<readonly (LoadedRow | undefined)[]> {
     const [plan] = plans
-    const cut = { conditions: inScopesOf(plan.entity.key, plans, this.#primary.dialect), sort: [], rows: plans.length }
+    // One row more tells that two have the same key. There may be very many of them.
+    const most = this.#primary.sharedKeys?.has(plan.entity.table) === true ? { limit: plans.length + 1 } : {}
+    const conditions = inScopesOf(plan.entity.key, plans, this.#primary.dialect)
+    const cut = { conditions, sort: [], rows: plans.length, ...most }
     const { page } = await this.#load(signal, async (session) => ({
       page: await LoadedPage.load(session, this.#primary, { plan, cut })
     }))

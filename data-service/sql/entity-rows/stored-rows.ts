@@ -130,6 +130,7 @@ export class StoredRows {
     for (const { children } of plan.children) assertPrimary(children)
     const cut = { conditions: inScope(keyIs(plan.entity.key, plan.key), plan.scope), sort: [] }
     const page = await LoadedPage.load(session, this.#source, { plan, cut })
+    page.requireApart(0)
     await page.loadNavigations(session, this.#source)
     return page.rows()[0]
   }

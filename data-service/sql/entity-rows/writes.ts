@@ -75,7 +75,7 @@ interface WriteStoreDeps {
   readonly randomBytes: (size: number) => Buffer
   /** Called after the COMMIT of a transaction that has emitted events. */
   readonly onEmitted: () => void
-  readonly facts?: Partial<Pick<TableFacts, 'defaults' | 'texts' | 'keys'>>
+  readonly facts?: Partial<Pick<TableFacts, 'defaults' | 'texts' | 'keys' | 'sharedKeys'>>
   /** Counts the statements whose text is kept. */
   readonly statementUse?: CacheUse
   /** Those of the database, which a read store uses too. Made of the entities without them. */
@@ -134,7 +134,7 @@ function unitParts(
 ): UnitParts {
   const { sequelize } = database
   const { tables: ownTables } = deps
-  const { facts: { defaults, texts, keys } = {}, statementUse: use } = deps
+  const { facts: { defaults, texts, keys, sharedKeys } = {}, statementUse: use } = deps
   const { models = new RowModels(sequelize, entities, 'primary') } = deps
   const dialect = withLiveTexts(database.dialect, texts)
   const statements = new Statements(models, dialect, { use })
@@ -147,7 +147,7 @@ function unitParts(
   const byName = new Map(entities.map((entity) => [entity.name, entity]))
   return {
     statements,
-    rows: new StoredRows({ statements, dialect }, ownerOf),
+    rows: new StoredRows({ statements, dialect, sharedKeys }, ownerOf),
     writer: new RowWriter(
       new ChangeTexts(sequelize, dialect, { defaults, use }),
       dialect,

@@ -86,6 +86,7 @@ const STRANGERS = (kind: DatabaseKind): readonly string[] => [
   "INSERT INTO bytes_part VALUES (x'ff', 1), (x'ffee', 1), (x'ffee', 2)",
   'CREATE TABLE twice_row (code VARCHAR(20) NOT NULL, n INT NOT NULL)',
   `INSERT INTO twice_row VALUES ${Array.from({ length: 450 }, (_, at) => `('${codeOf(at + 1)}', ${at + 1})`).join()}`,
+  'CREATE TABLE wide_row (code INT NOT NULL, body TEXT NOT NULL)',
   'CREATE TABLE twice_note (id INT NOT NULL PRIMARY KEY, code VARCHAR(20) NOT NULL)',
   "INSERT INTO twice_note VALUES (1, 'c001'), (2, 'c100')",
   "INSERT INTO placed_row VALUES (1, 'there', 0, x'0000000000000001')"
@@ -112,7 +113,14 @@ eachDatabase((kind) => {
     let token = ''
     before(async () => {
       app = await IntrospectedApp.make(kind, [...STATEMENTS[kind], ...STRANGERS(kind)])
-      const named = ['--key', 'twice_row=code', '--reference', 'twice_note.code=twice_row.code']
+      const named = [
+        '--key',
+        'twice_row=code',
+        '--key',
+        'wide_row=code',
+        '--reference',
+        'twice_note.code=twice_row.code'
+      ]
       const ran = await app.run('introspect', ...named)
       expect(ran.stderr).to.equal('')
       // A key of a date is a text on SQLite, which may be a label.
@@ -386,6 +394,30 @@ eachDatabase((kind) => {
       expect((await app.run('check')).stdout).to.include(
         'twice-rows: 2 of its values of code are those of several rows'.replace('2', kind === 'mysql' ? '3' : '2')
       )
+
+      // More than an export reads first, all with one key.
+      const alike = Array.from({ length: 300 }, (_, at) => 10_000 + at)
+      await app.sql.query(`INSERT INTO twice_row VALUES ${alike.map((n) => `('c010', ${n})`).join()}`)
+      const all = await stack.call('/twice-rows/export?fields=n&bom=false', { token })
+      expect(all.status).to.equal(200)
+      expect(all.text.trimEnd().split('\r\n').slice(1).map(Number)).to.have.members([...wanted, ...alike])
+      expect((await stack.call('/twice-rows/c010', { token })).status).to.equal(500)
+    })
+
+    it('rows of a named key without an index are exported whole where their sizes differ', async () => {
+      const insert = (codes: readonly number[], body: string): Promise<unknown> =>
+        app.sql.query(`INSERT INTO wide_row VALUES ${codes.map((code) => `(${code}, '${body}')`).join()}`)
+      const codes = (from: number, count: number): number[] => Array.from({ length: count }, (_, at) => from + at)
+      await insert(codes(1, 300), 'x')
+      for (let from = 1000; from < 2500; from += 100) await insert(codes(from, 100), 'x'.repeat(10_000))
+      const { status, text } = await stack.call('/wide-rows/export?bom=false', { token })
+      expect(status, text.slice(0, 500)).to.equal(200)
+      const found = text
+        .trimEnd()
+        .split('\r\n')
+        .slice(1)
+        .map((row) => parseInt(row, 10))
+      expect(found).to.deep.equal([...codes(1, 300), ...codes(1000, 1500)])
     })
 
     if (kind === 'sqlite') return
