@@ -1,4 +1,5 @@
 import type { KeyedEntity } from '../../data-service/entity/entity.js'
+import { takesImports } from '../../data-service/plan/authorize.js'
 import { createBody, deletableState, updateBody } from './bodies.js'
 import { OWNERS } from './callers.js'
 import { attempts, keptOwner, ownersRows, rowCode } from './check-writes.js'
@@ -26,8 +27,9 @@ function checkFormsOfCreate(tested: TestedApplication, entity: KeyedEntity): voi
   const rule = tested.ruleOf(entity)
   const column = ownerColumn(rule)
   const owned = column === undefined || column === 'id' ? undefined : column
-  const isReplaced = entity.overrides.create !== undefined
-  const hasBatch = !isReplaced || entity.overrides.batch !== undefined
+  const hasImports = takesImports(entity)
+  // What the batch of an application answers is its own.
+  const hasBatch = entity.overrides.create === undefined && entity.overrides.batch === undefined
   const isDone = tested.succeeds(entity, 'create')
 
   it('create in a batch, in an import and as a dry run is answered as the create, and leaves nothing behind', async () => {
@@ -46,7 +48,7 @@ function checkFormsOfCreate(tested: TestedApplication, entity: KeyedEntity): voi
         { ...call, body, isDryRun: true },
         ...(hasBatch ? [{ ...call, body: [body], form: 'batch', isDryRun: true } as const] : []),
         // There is no dry run of an import.
-        ...(isReplaced || code === 'ok' ? [] : [{ ...call, body, form: 'import' } as const])
+        ...(!hasImports || code === 'ok' ? [] : [{ ...call, body, form: 'import' } as const])
       ]
       for (const form of tested.some('forms of creates', forms, 1))
         await answeredByAll(tested, { call: form, caller }, { code, findings })
@@ -55,7 +57,7 @@ function checkFormsOfCreate(tested: TestedApplication, entity: KeyedEntity): voi
     findings.finish()
   })
 
-  if (isReplaced || !isDone) return
+  if (!hasImports || !isDone) return
   it('create by an import makes the row for whoever may', async () => {
     const findings = new Findings()
     for (const { call, caller, named, codeOf, owner } of attempts(tested, entity, owned)) {
@@ -66,9 +68,9 @@ function checkFormsOfCreate(tested: TestedApplication, entity: KeyedEntity): voi
       const made = { call: { ...call, body, form: 'import' } as const, caller, transport }
       const { rows } = await answered(tested, made, { code: 'ok', findings })
       findings.same(`rows of an import by ${caller.name}`, rows[0]?.['created'], 1)
-      if (tested.isInTurn) break
+      // One row is enough: the create of each caller is tried as a batch and as a dry run.
+      break
     }
-    findings.same('looked', true, true)
     findings.finish()
   })
 }
@@ -77,7 +79,7 @@ function checkFormsOfRowWrite(tested: TestedApplication, entity: KeyedEntity, op
   const rule = tested.ruleOf(entity)
   if (!entity.writes.has(operation) || !rule.versioned) return
   const { overrides } = entity
-  const hasBatch = overrides[operation] === undefined || overrides[`${operation}Batch`] !== undefined
+  const hasBatch = overrides[operation] === undefined && overrides[`${operation}Batch`] === undefined
   const isDone = tested.succeeds(entity, operation)
   const unique = entity.columns.find(
     ({ name, field }) => field.unique && !field.nullable && entity.filterable.has(name) && !isKey(entity, name)
@@ -137,14 +139,18 @@ function checkGroups(tested: TestedApplication, entity: KeyedEntity): void {
   const isFindable = key !== undefined && entity.key.length === 1 && entity.filterable.has(key.name)
   if (!isFindable) return
   const rule = tested.ruleOf(entity)
-  if (!rule.properties.includes(key.name)) return
+  // Types differ in the word for it.
+  const operator = (['equals', 'is'] as const).find((word) => entity.filterable.get(key.name)?.includes(word))
+  if (operator === undefined || !rule.properties.includes(key.name)) return
   it('a group of conditions finds for each caller exactly the rows that are theirs', async () => {
     const findings = new Findings()
-    const rows = [
+    const made = [
       await tested.maker.row(entity, { owner: OWNERS[0] }),
       await tested.maker.row(entity, { owner: OWNERS[1] })
     ]
-    const group = rows.map(({ id }) => ({ property: key.name, operator: 'equals', value: id }))
+    // Where an application has one row, both are the same.
+    const rows = [...new Map(made.map((row) => [row.id, row])).values()]
+    const group = rows.map(({ id }) => ({ property: key.name, operator, value: id }))
     for (const call of withOwners(rule, { resource: entity.name, operation: 'paged', anyOf: [group] })) {
       for (const caller of callersOf(tested, rule, call)) {
         const { code, reaches } = verdict(rule, call, caller)

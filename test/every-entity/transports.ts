@@ -135,7 +135,9 @@ function targetOf(call: Call): string {
       search,
       by: dimensions,
       after,
-      before
+      before,
+      // A text that begins as a formula is compared as it is stored.
+      escapeFormulas: operation === 'export' ? false : undefined
     }).flatMap(([key, value]) => (value === undefined ? [] : [`${key}=${encodeURIComponent(value)}`]))
   ]
   return `/${path.join('/')}${query.length === 0 ? '' : `?${query.join('&')}`}`

@@ -18,5 +18,5 @@ export function processorTime(pid: number | undefined): number | undefined {
   }
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
   const ticks = fields.slice(...TIMES).reduce((sum, field) => sum + Number(field), 0)
-  return (ticks * 1000) / TICKS_PER_SECOND
+  return Number.isNaN(ticks) ? undefined : (ticks * 1000) / TICKS_PER_SECOND
 }

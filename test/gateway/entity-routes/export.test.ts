@@ -146,7 +146,7 @@ describe('exports', () => {
   })
 
   describe('to a client that is slow', () => {
-    const SHORT = { head: 500, body: 500, response: 500 }
+    const SHORT = { head: 30_000, body: 30_000, response: 500 }
     const BATCHES = 70
     /** More than any system keeps of a connection. */
     const ENDLESS = 10_000
