@@ -206,6 +206,17 @@ eachDatabase((kind) => {
         )
       )
       expect(withoutGroup(withoutGroup(filter, 1), 0)).to.deep.equal({ 'name.contains': 'o' })
+      // Addresses that somebody wrote by hand.
+      const textsOf = (...anyOf: readonly unknown[]): readonly string[] =>
+        groupsIn({ anyOf }).map((group) => groupText(group, [text]))
+      for (const name of [null, 'jug', 7, [null], [['jug']], { contains: { jug: 1 }, is: 1 }]) {
+        expect(textsOf({ name }), JSON.stringify(name)).to.have.lengthOf(1)
+      }
+      expect(textsOf({ name: [null, { contains: 'jug' }] }, { name: null })).to.deep.equal([
+        'Name contains jug',
+        'Other conditions'
+      ])
+      for (const group of [null, 'jug', []]) expect(textsOf(group), JSON.stringify(group)).to.deep.equal([])
       const uncounted = await provider.getList('products', {
         sort: { field: 'id', order: 'DESC' },
         pagination: { page: 1, perPage: 3 },

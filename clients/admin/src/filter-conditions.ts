@@ -21,8 +21,8 @@ export interface Draft {
   readonly texts: readonly [string, string]
 }
 
-/** The conditions of a group: by property, each an object with one operator. */
-type Group = Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>
+/** The conditions of a group: by property a list of objects with one operator each, or what somebody wrote into the address. */
+type Group = Readonly<Record<string, unknown>>
 
 /** Groups that a request may have (docs/queries.md). */
 export const MAX_GROUPS = 10
@@ -66,7 +66,12 @@ function keyOf({ property, operator }: Condition): string {
 
 /** A filter that somebody wrote into the address may be anything. */
 export function groupsIn({ anyOf }: ListFilter): readonly Group[] {
-  return Array.isArray(anyOf) && anyOf.every((one) => typeof one === 'object' && one !== null) ? (anyOf as Group[]) : []
+  return Array.isArray(anyOf) && anyOf.every(isObject) ? anyOf : []
+}
+
+/** The data provider takes the same for groups, and for operators. */
+function isObject(value: unknown): value is Group {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** The filter without its condition, or its group at this place. */
@@ -111,6 +116,7 @@ export function groupText(group: Group, properties: readonly Property[]): string
   const conditions = Object.entries(group).flatMap(([name, operators]) =>
     [operators]
       .flat()
+      .filter(isObject)
       .flatMap((one) =>
         Object.entries(one).flatMap(([word, value]) => namedCondition({ name, word, value }, properties) ?? [])
       )
