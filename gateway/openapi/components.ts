@@ -22,6 +22,9 @@ export class Components {
     examples: new Map()
   }
 
+  /** The names of what `share` has made, by kind and wanted name and then by text. */
+  readonly #shared = new Map<string, Map<string, string>>()
+
   /** The public base URL, without a slash at its end. */
   readonly base: string
 
@@ -61,11 +64,20 @@ export class Components {
 
   /** A reference to this component, under the name or, where another one has it, under the name with a number. */
   share(kind: ComponentKind, name: string, component: object): ComponentRef {
+    const wanted = `${kind}/${name}`
+    const names = this.#shared.get(wanted) ?? new Map<string, string>()
+    this.#shared.set(wanted, names)
     const text = JSON.stringify(component)
-    for (let number = 1; ; number++) {
+    const found = names.get(text) ?? this.#freeName(kind, name, names.size)
+    names.set(text, found)
+    return this.refer(kind, found, () => component)
+  }
+
+  /** The first free name where `taken` components have this name, numbered from the second on. */
+  #freeName(kind: ComponentKind, name: string, taken: number): string {
+    for (let number = taken + 1; ; number++) {
       const numbered = number === 1 ? name : `${name}${number}`
-      const known = this.#made[kind].get(numbered)
-      if (known === undefined || JSON.stringify(known) === text) return this.refer(kind, numbered, () => component)
+      if (!this.#made[kind].has(numbered)) return numbered
     }
   }
 
