@@ -121,11 +121,13 @@ const DESCRIPTION =
 
 const SHORTER =
   'This document is made for generators of clients: rows are whole, as without `fields`; words have the spelling that is ' +
-  'theirs; what every request or response may have is left out: `X-Request-Id`, `Prefer` of reads, `RateLimit`, the ' +
-  'headers of CORS, problems of statuses that mean the same everywhere (401, 403, 409, 413, 415, 422, 428, 429, 503, for ' +
-  'which `default` stands), `Link`, `X-Truncated-Includes` and `X-Unshown-Values` of reads, `Idempotent-Replayed` of ' +
-  'writes, and the parameter `page`, which is another name of `pageNumber`. What is the same for all resources is said ' +
-  'here. `?exact=true` has all that the service takes and answers, and `?resources=<names>` these resources alone.'
+  'theirs; what every request or response may have is left out: `X-Request-Id`, `traceparent`, `api-version` and ' +
+  '`api-supported-versions`, `X-Ignored-Parameters`, `Preference-Applied`, `Prefer` of reads, `Server-Timing`, the ' +
+  'headers of limits (`RateLimit`), caches, CORS and safety, problems of statuses that mean the same everywhere (401 with ' +
+  '`WWW-Authenticate`, 403, 409, 413, 415 with `Accept-Patch`, 422, 428, 429, 503, for which `default` stands), `Link`, ' +
+  '`X-Truncated-Includes` and `X-Unshown-Values` of reads, `Idempotent-Replayed` of writes, and the parameter `page`, ' +
+  'which is another name of `pageNumber`. What is the same for all resources is said here. `?exact=true` has all that the ' +
+  'service takes and answers, and `?resources=<names>` these resources alone.'
 
 type PathItem = Readonly<Record<string, { readonly parameters: readonly object[] }>>
 
@@ -151,8 +153,9 @@ class RepeatedDescriptions {
   shortened(operation: DocumentedOperation): DocumentedOperation {
     const { summary, description } = operation.document
     const [first = description] = description.split(/(?<=\.) /, 1)
-    // That of a delete may be of its entity.
-    if (first === description || operation.method === 'delete') return operation
+    // That of a delete may be of its entity, and operations by a unique property name it.
+    const isNamed = operation.method === 'delete' || operation.path.includes('/by/')
+    if (first === description || isNamed) return operation
     if (!this.#bySummary.has(summary)) this.#bySummary.set(summary, description)
     if (this.#bySummary.get(summary) !== description) return operation
     return { ...operation, document: { ...operation.document, description: first } }

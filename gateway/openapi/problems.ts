@@ -75,7 +75,12 @@ export function problemResponses(
     ...Object.fromEntries(byStatus),
     default: components.refer('responses', `Problem${setsCookies ? COOKIES : ''}`, () => ({
       description: components.exact ? `Any other failure: ${inWords(ANYWHERE)}.` : 'Any other failure.',
-      headers: headerRefs(components, [...headersOfProblems(setsCookies), 'Allow', 'Retry-After']),
+      headers: headerRefs(components, [
+        ...headersOfProblems(setsCookies),
+        'Allow',
+        'Retry-After',
+        ...(components.exact || setsCookies ? [] : (['Conflict-Reason'] as const))
+      ]),
       content: {
         'application/problem+json': {
           schema: problemSchema(components),
