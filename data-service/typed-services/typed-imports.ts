@@ -22,7 +22,10 @@ export function importRpc(types: KeyedTypes): TypedRpc {
   const settable = (key: string): boolean =>
     (resource.properties ?? []).some((one) => one.name === key && one.setOnCreate === true)
   const unique = uniqueFields(types).flatMap(({ key }) => (settable(key) ? [key] : []))
-  const by = makeEnum(numbers, { name: `${name}Request.By`, comment: 'A property whose values name rows.' }, unique)
+  const by =
+    unique.length === 0
+      ? undefined
+      : makeEnum(numbers, { name: `${name}Request.By`, comment: 'A property whose values name rows.' }, unique)
   const error = makeMessage(numbers, { name: `${name}Response.Error`, comment: 'What is wrong with a row.' }, [
     count('row', 'The place of the row in the file, counted from 1.'),
     { key: 'code', type: 'string', label: 'plain', comment: 'A code of the error catalogue.' },
@@ -40,7 +43,7 @@ export function importRpc(types: KeyedTypes): TypedRpc {
       {
         name: `${name}Request`,
         comment: `Request of ${name}.`,
-        nested: [onError, ...(unique.length === 0 ? [] : [by])]
+        nested: [onError, ...(by === undefined ? [] : [by])]
       },
       [
         {
@@ -58,7 +61,7 @@ export function importRpc(types: KeyedTypes): TypedRpc {
             'Stop, which it is where it is not set: nothing of the file stays, which has at most 10,000 rows. Skip: the other ' +
             'rows are created, of at most 1,000,000.'
         },
-        ...(unique.length === 0
+        ...(by === undefined
           ? []
           : [
               {
@@ -106,9 +109,10 @@ export function importRpc(types: KeyedTypes): TypedRpc {
       counted.add(messages.length)
       const bodies = messages.map((one) => writeBody(row, one, { rows: counted }))
       const { unused, dryRun: _, ...common } = commonOf(request)
-      const word = (type: EnumType, field: string): string | undefined => {
+      const word = (type: EnumType | undefined, field: string): string | undefined => {
         const value = request[field]
-        const isSet = value !== undefined && scalarText(value) !== unspecified(type)
+        if (type === undefined || value === undefined) return undefined
+        const isSet = scalarText(value) !== unspecified(type)
         // A number that the enum does not have is passed on, and is rejected as no word.
         return isSet ? (type.words.find((one) => one.name === value)?.word ?? scalarText(value)) : undefined
       }

@@ -1,7 +1,7 @@
 import type { Totals } from '../../shared/gen/entity/v1/Totals.js'
 import { itemsOfArray } from '../operations/json.js'
 import type { TypedRpc } from './generic.js'
-import type { QueryType } from './queries.js'
+import { lacksOf, type QueryType, UNSHOWN_VALUES } from './queries.js'
 import { makeRow, ownerFields, ownerOf, type ResourceTypes } from './rows.js'
 import { type FieldSpec, makeEnum, makeMessage } from './schema.js'
 import { readRows } from './typed-reads.js'
@@ -17,16 +17,20 @@ export function totalsRpc(types: ResourceTypes, query: QueryType, totals: Totals
   const name = `Total${types.plural}`
   const rowName = row.message.name
   const namesOf = (properties: typeof dimensions): readonly string[] => properties.map((one) => one.name ?? '')
-  const dimension = makeEnum(
-    numbers,
-    { name: `${name}Request.Dimension`, comment: `What ${types.name} are grouped by.` },
-    namesOf(dimensions)
-  )
+  const dimension =
+    dimensions.length === 0
+      ? undefined
+      : makeEnum(
+          numbers,
+          { name: `${name}Request.Dimension`, comment: `What ${types.name} are grouped by.` },
+          namesOf(dimensions)
+        )
   const measure = makeEnum(
     numbers,
     { name: `${name}Request.Measure`, comment: `What is computed of a group of ${types.name}.` },
     namesOf(measures)
   )
+  const enums = dimension === undefined ? [measure] : [dimension, measure]
   const column = (key: string, type: string): FieldSpec => ({
     key,
     type,
@@ -37,7 +41,7 @@ export function totalsRpc(types: ResourceTypes, query: QueryType, totals: Totals
     numbers,
     { name: `${name}Request.Sort`, comment: 'One key of the order of groups.', oneof: 'column' },
     [
-      ...(dimensions.length === 0 ? [] : [column('dimension', dimension.name)]),
+      ...(dimension === undefined ? [] : [column('dimension', dimension.name)]),
       column('measure', measure.name),
       { key: 'descending', type: 'bool', label: 'plain', comment: 'Whether the greatest comes first.' }
     ]
@@ -51,7 +55,7 @@ export function totalsRpc(types: ResourceTypes, query: QueryType, totals: Totals
     ]
   })
   const list = (key: string, type: string, comment: string): FieldSpec => ({ key, type, label: 'repeated', comment })
-  const words = new Map([dimension, measure].flatMap((one) => one.words.map(({ word, name: value }) => [value, word])))
+  const words = new Map(enums.flatMap((one) => one.words.map(({ word, name: value }) => [value, word])))
   // A number that an enum does not have is no name of a dimension or measure, and is rejected as such.
   const wordOf = (value: unknown): string => words.get(scalarText(value)) ?? scalarText(value)
   const wordsIn = (request: Message, field: string): string =>
@@ -67,11 +71,11 @@ export function totalsRpc(types: ResourceTypes, query: QueryType, totals: Totals
       {
         name: `${name}Request`,
         comment: `Request of ${name}.`,
-        nested: [...(dimensions.length === 0 ? [] : [dimension]), measure, sort]
+        nested: [...enums, sort]
       },
       [
         ...query.fields.filter(({ key }) => key !== 'sort'),
-        ...(dimensions.length === 0
+        ...(dimension === undefined
           ? []
           : [list('by', dimension.name, 'At most four dimensions. Without them there is one group.')]),
         list('measures', measure.name, 'At most ten measures; all without it.'),
@@ -85,7 +89,12 @@ export function totalsRpc(types: ResourceTypes, query: QueryType, totals: Totals
       [
         list('groups', group.message.name, 'In the order asked for.'),
         { key: 'row_limit', type: 'int32', label: 'plain', comment: 'The most groups that are answered.' },
-        { key: 'truncated', type: 'bool', label: 'plain', comment: 'Whether groups were left out.' }
+        { key: 'truncated', type: 'bool', label: 'plain', comment: 'Whether groups were left out.' },
+        {
+          ...UNSHOWN_VALUES,
+          comment:
+            'Dimensions and measures with stored values that are none of their type, each absent from its group: ; property=sum.amount.'
+        }
       ]
     ),
     streams: false,
@@ -94,7 +103,12 @@ export function totalsRpc(types: ResourceTypes, query: QueryType, totals: Totals
       const keys = (asked ?? []) as readonly Message[] // Of our own codec.
       const by = wordsIn(request, 'by')
       const wanted = wordsIn(request, 'measures')
-      const { json, rowLimit, truncated } = await generic.Totals(context, {
+      const {
+        json,
+        rowLimit,
+        truncated,
+        unshownValues = []
+      } = await generic.Totals(context, {
         resource: types.name,
         selection: {
           ...query.selection(others),
@@ -112,7 +126,7 @@ export function totalsRpc(types: ResourceTypes, query: QueryType, totals: Totals
         ...ownerOf(request)
       })
       const groups = await readRows(group, itemsOfArray(Buffer.from(json ?? '[]')))
-      return { groups, row_limit: rowLimit, truncated }
+      return { groups, row_limit: rowLimit, truncated, ...lacksOf({ unshownValues }) }
     }
   }
 }

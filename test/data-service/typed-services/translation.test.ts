@@ -144,15 +144,19 @@ describe('the translation of typed calls', () => {
     expect(response).to.deep.equal({ items: [{ [ofItem]: '5', name: 'b' }], truncated: false })
   })
 
-  it('says which values are not shown in every read that answers rows', async () => {
+  it('says which values are not shown in every read that answers rows or totals', async () => {
     const id: Property = { name: 'id', type: 'int' }
     const code: Property = { name: 'code', type: 'string', unique: true }
-    const typed = made({ resources: [{ name: 'boxes', description: 'Boxes.', label: 'code', properties: [id, code] }] })
+    const totals = { dimensions: [], measures: [{ name: 'count', type: 'int' }] }
+    const boxes: Resource = { name: 'boxes', description: 'Boxes.', label: 'code', properties: [id, code] }
+    const typed = made({ resources: [{ ...boxes, operations: ['totals'], totals }] })
+    expect(typed.lock().types).to.not.have.property('TotalBoxesRequest.Dimension')
     const unshownValues = ['7; property=code', 'more=5']
-    for (const message of ['GetBoxResponse', 'GetBoxByCodeResponse', 'ListBoxesResponse', 'ExportBoxesResponse.End']) {
+    const reads = ['GetBox', 'GetBoxByCode', 'ListBoxes', 'TotalBoxes']
+    for (const message of [...reads.map((name) => `${name}Response`), 'ExportBoxesResponse.End']) {
       expect(fieldsOf(typed, message), message).to.include('unshown_values')
     }
-    for (const name of ['GetBox', 'GetBoxByCode', 'ListBoxes']) {
+    for (const name of reads) {
       const message = name === 'GetBox' ? { id: 7 } : { code: 'a' }
       const { response } = await translated(typed, name, { message, answer: { unshownValues } })
       expect(response, name).to.include({ unshown_values: unshownValues })
@@ -302,6 +306,7 @@ describe('the translation of typed calls', () => {
       resources: [{ ...resource, properties: [{ name: 'id', type: 'int', unique: true }, code] }]
     })
     expect(fieldsOf(without, 'ImportBoxesRequest')).to.not.include('by')
+    expect(without.lock().types).to.not.have.property('ImportBoxesRequest.By')
   })
 
   it('calls rows by the singular of their resource', () => {
