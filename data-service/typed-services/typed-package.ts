@@ -9,11 +9,11 @@ import { Conditions, makeQuery } from './queries.js'
 import { hasIds, type KeyedTypes, makeRows, type ResourceTypes, type RowType, uniqueFields } from './rows.js'
 import { type EnumType, isEnum, type MessageType, pascalCase, rowName, type ServiceType } from './schema.js'
 import { operationRpc } from './typed-operations.js'
-import { customReadRpc, exportRpc, getRpc, listRpc, lookupRpc } from './typed-reads.js'
+import { byName, customReadRpc, exportRpc, getRpc, listRpc, lookupRpc } from './typed-reads.js'
 import { importRpc } from './typed-imports.js'
 import { totalsRpc } from './typed-totals.js'
 import { batchDeleteRpc, batchUpdateRpc } from './typed-batches.js'
-import { actionRpc, batchCreateRpc, createRpc, deleteRpc, updateRpcs } from './typed-writes.js'
+import { actionRpc, actionRpcName, batchCreateRpc, createRpc, deleteRpc, updateRpcs } from './typed-writes.js'
 import { valueTypeOf } from './values.js'
 
 /** What an application states of its typed services (docs/grpc.md). */
@@ -49,6 +49,15 @@ export function makeTypedPackage(
     resources.map(({ name = '' }) => [name, numbers.rowName(name, rowName(name), `${pascalCase(name)}Row`)])
   )
   const rows = makeRows(numbers, resources, (resource) => names.get(resource) ?? rowName(resource))
+  const ownNames = new Set([
+    ...operations.map(({ name = '' }) => pascalCase(name)),
+    ...resources.flatMap(({ name = '', actions = [] }) =>
+      actions.map((action) => actionRpcName(action.name ?? '', names.get(name) ?? ''))
+    )
+  ])
+  // An application may have had an operation or an action of the name before there was such an rpc, which gives way.
+  const isOwn = (name: string): boolean => ownNames.has(name)
+  const later = (name: string, make: () => TypedRpc): readonly TypedRpc[] => (isOwn(name) ? [] : [make()])
   const conditions = new Conditions(numbers)
   const types: (MessageType | EnumType)[] = []
   const ofResources = resources.map((resource): ServiceType & { readonly rpcs: readonly TypedRpc[] } => {
@@ -62,27 +71,28 @@ export function makeTypedPackage(
       row,
       plural: pascalCase(name)
     }
+    const { plural } = of
     const query = makeQuery(resource, row, { numbers, conditions })
     const has = (operation: string): boolean => operations.includes(operation)
     const { totals } = resource
     const reads = [
-      ...(has('totals') && totals ? [totalsRpc(of, query, totals)] : []),
+      ...(has('totals') && totals ? later(`Total${plural}`, () => totalsRpc(of, query, totals)) : []),
       ...(resource.reads ?? []).map((read) => customReadRpc(of, read))
     ]
     const ofNamed = (keyed: KeyedTypes): readonly TypedRpc[] => [
       getRpc(keyed),
-      ...uniqueFields(of).map((by) => getRpc(keyed, by)),
+      ...uniqueFields(of).flatMap((by) => later(`Get${row.message.name}${byName(by)}`, () => getRpc(keyed, by))),
       listRpc(of, query),
       lookupRpc(keyed),
       exportRpc(of, query),
       ...reads,
       ...(has('create') ? [createRpc(keyed)] : []),
       ...(has('batch') ? [batchCreateRpc(keyed)] : []),
-      ...(has('import') ? [importRpc(keyed)] : []),
-      ...(has('update') ? updateRpcs(keyed) : []),
-      ...(has('updateBatch') ? [batchUpdateRpc(keyed)] : []),
+      ...(has('import') ? later(`Import${plural}`, () => importRpc(keyed)) : []),
+      ...(has('update') ? updateRpcs(keyed, isOwn) : []),
+      ...(has('updateBatch') ? later(`BatchUpdate${plural}`, () => batchUpdateRpc(keyed)) : []),
       ...(has('delete') ? [deleteRpc(keyed)] : []),
-      ...(has('deleteBatch') ? [batchDeleteRpc(keyed)] : []),
+      ...(has('deleteBatch') ? later(`BatchDelete${plural}`, () => batchDeleteRpc(keyed)) : []),
       ...(resource.actions ?? []).map((action) => actionRpc(keyed, action))
     ]
     const rpcs = !hasIds(resource)

@@ -166,9 +166,11 @@ export function batchCreateRpc(types: KeyedTypes): TypedRpc {
   }
 }
 
-/** `Replace…`, which sets every field, and `Update…`, which sets those of its mask. */
-export function updateRpcs(types: KeyedTypes): TypedRpc[] {
-  const byProperty = types.resource.updatesByProperty === true ? uniqueFields(types) : []
+/** `Replace…`, which sets every field, and `Update…`, which sets those of its mask. `isOwn` as in `makeTypedPackage`. */
+export function updateRpcs(types: KeyedTypes, isOwn: (name: string) => boolean): TypedRpc[] {
+  const { resource, row } = types
+  const all = resource.updatesByProperty === true ? uniqueFields(types) : []
+  const byProperty = all.filter((by) => !isOwn(`Replace${row.message.name}${byName(by)}`))
   return [
     changeRpc(types, 'Replace'),
     changeRpc(types, 'Update'),
@@ -267,12 +269,16 @@ export function deleteRpc(types: KeyedTypes): TypedRpc {
   }
 }
 
+export function actionRpcName(action: string, row: string): string {
+  // An action may be called as one of the rpcs that every resource has.
+  const verb = pascalCase(action)
+  return `${['Get', 'Create', 'Replace', 'Update', 'Delete'].includes(verb) ? 'Run' : ''}${verb}${row}`
+}
+
 export function actionRpc(types: KeyedTypes, action: Action): TypedRpc {
   const { numbers, resource, row, idType } = types
   const { name: actionName = '', description = '', input = [], childPrecondition = '' } = action
-  // An action may be called as one of the rpcs that every resource has.
-  const verb = pascalCase(actionName)
-  const name = `${['Get', 'Create', 'Replace', 'Update', 'Delete'].includes(verb) ? 'Run' : ''}${verb}${row.message.name}`
+  const name = actionRpcName(actionName, row.message.name)
   const version = { name: childPrecondition, type: 'bytes', description: 'The version of the child that is acted on.' }
   const properties = childPrecondition === '' ? input : [...input, version]
   const body = makeRow(numbers, { name: `${name}Request.Input`, comment: `The input of ${name}.`, properties })

@@ -309,6 +309,44 @@ describe('the translation of typed calls', () => {
     expect(without.lock().types).to.not.have.property('ImportBoxesRequest.By')
   })
 
+  it('leaves out a later rpc whose name an operation or an action of the application has', () => {
+    const staff: Resource = {
+      name: 'staff',
+      description: 'Staff.',
+      label: 'code',
+      operations: ['import', 'totals', 'update', 'updateBatch', 'deleteBatch'],
+      updatesByProperty: true,
+      totals: { dimensions: [], measures: [{ name: 'count', type: 'int' }] },
+      properties: [
+        { name: 'id', type: 'int' },
+        { name: 'code', type: 'string', unique: true, setOnCreate: true }
+      ]
+    }
+    const later = [
+      'ImportStaff',
+      'TotalStaff',
+      'BatchUpdateStaff',
+      'BatchDeleteStaff',
+      'GetStaffByCode',
+      'ReplaceStaffByCode'
+    ]
+    const namesOf = (typed: TypedPackage): string[][] => typed.services.map(({ rpcs }) => rpcs.map(({ name }) => name))
+    expect(namesOf(made({ resources: [staff] }))[0]).to.include.members(later)
+    const names = ['import', 'total', 'batch-update', 'batch-delete'].map((verb) => `${verb}-staff`)
+    const operations = [...names, 'get-staff-by-code', 'replace-staff-by-code'].map((name) => ({ ...sort, name }))
+    const typed = made({ resources: [staff], operations })
+    const [ofStaff, ofOperations] = namesOf(typed)
+    expect(ofStaff).to.include('UpdateStaff').and.to.not.include.any.members(later)
+    expect(ofOperations).to.deep.equal(later)
+    expect(fieldsOf(typed, 'ImportStaffRequest')).to.include('path_body')
+    // Its numbers are those of the operation alone.
+    expect(typed.lock().types).to.not.have.property('ImportStaffRequest.OnError')
+    expect(made({ resources: [staff], operations }, typed.lock()).isLocked).to.equal(true)
+    const acting = made({ resources: [{ ...staff, actions: [{ name: 'import' }, { name: 'total' }] }] })
+    expect(namesOf(acting)[0]?.filter((name) => later.slice(0, 2).includes(name))).to.deep.equal(later.slice(0, 2))
+    expect(fieldsOf(acting, 'ImportStaffRequest')).to.include('row_version')
+  })
+
   it('calls rows by the singular of their resource', () => {
     const plurals = 'products categories boxes branches addresses statuses warehouses courses clauses sizes stock-items'
     const names = 'Product Category Box Branch Address Status Warehouse Course Clause Size StockItem'
