@@ -111,10 +111,10 @@ function rowText(row: RowType, message: Message, place: TextPlace): string {
   return `{${texts.map(([name, text]) => `${JSON.stringify(name)}:${text}`).join()}}`
 }
 
-/** The body of a batch: an array of the bodies of its rows. */
-export function batchBody(bodies: readonly WrittenBody[]): WrittenBody {
+/** The body of a batch: an array of the bodies of its rows, which pointers count from `first`. */
+export function batchBody(bodies: readonly WrittenBody[], first = 0): WrittenBody {
   return {
     text: `[${bodies.map(({ text }) => text).join()}]`,
-    malformed: bodies.flatMap(({ malformed }, index) => malformed.map((pointer) => `/${index}${pointer}`))
+    malformed: bodies.flatMap(({ malformed }, index) => malformed.map((pointer) => `/${first + index}${pointer}`))
   }
 }

@@ -1,8 +1,8 @@
-import { RowCount, writeBody } from './bodies.js'
+import { batchBody, RowCount, writeBody } from './bodies.js'
 import type { TypedRpc } from './generic.js'
 import { type KeyedTypes, ownerFields, uniqueFields } from './rows.js'
 import { type EnumType, type FieldSpec, makeEnum, makeMessage, protoFieldName, unspecified } from './schema.js'
-import { commonOf, IGNORED, NO_JSON, REPLAYED, STRICT } from './typed-writes.js'
+import { commonOf, IGNORED, NO_JSON, REPLAYED, STRICT, withBody } from './typed-writes.js'
 import { type Message, scalarText } from './values.js'
 
 const count = (key: string, comment: string): FieldSpec => ({ key, type: 'int32', label: 'plain', comment })
@@ -118,11 +118,12 @@ export function importRpc(types: KeyedTypes): TypedRpc {
       }
       const [mode, property] = [word(onError, 'on_error'), word(by, 'by')]
       const { max_errors: maxErrors, continuation: given } = request
-      const answer = await generic.Import(context, {
+      const firstRow = Number(request['first_row'] ?? 0)
+      const call = {
         resource: types.name,
-        // A row with a text that is no JSON is none, and fails as such.
+        // A row with a text that is no JSON is none. `withBody` names the text.
         rows: bodies.map(({ text, malformed }) => (malformed.length === 0 ? Buffer.from(text) : NO_JSON)),
-        firstRow: Number(request['first_row'] ?? 0),
+        firstRow,
         more: request['more'] === true,
         forget: request['forget'] === true,
         continuation: Buffer.isBuffer(given) ? given : Buffer.alloc(0),
@@ -130,7 +131,8 @@ export function importRpc(types: KeyedTypes): TypedRpc {
         ...(property === undefined ? {} : { by: property }),
         ...(maxErrors === undefined ? {} : { maxErrors: Number(maxErrors) }),
         ...common
-      })
+      }
+      const answer = await withBody(batchBody(bodies, firstRow), () => generic.Import(context, call))
       const { created, existing, failed, createdBefore, errors, replayed, ignoredMembers = [] } = answer
       return {
         created,

@@ -258,6 +258,18 @@ describeLibrary(
         reason: 'body.invalid',
         violations: [['body:/details', 'body.invalid']]
       })
+      const part = { first_row: 500, on_error: 'ON_ERROR_SKIP', idempotency_key: 'no-json' }
+      const readings = [row({ serial: '51' })['reading'], row({ details: '{', notes: '[1' })['reading']]
+      const importing = { ...part, readings }
+      expect(await failed('ImportReadings', importing)).to.deep.equal({
+        reason: 'body.invalid',
+        violations: [
+          ['body:/501/details', 'body.invalid'],
+          ['body:/501/notes', 'body.invalid']
+        ]
+      })
+      expect((await failed('ImportReadings', importing, { sub: 'nobody' })).reason).to.equal('capability.denied')
+      expect(await idsOf({ filter: { serial: [{ equals: '51' }] } })).to.deep.equal([])
       const { violations } = await failed('CreateReading', row({ ...wrong, details: '1' }))
       expect(violations.map(([field]) => field)).to.have.members([
         'body:/amount',

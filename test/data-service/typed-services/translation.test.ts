@@ -6,6 +6,7 @@ import { EMPTY_LOCK, type ProtoLock } from '../../../data-service/typed-services
 import { rowName } from '../../../data-service/typed-services/schema.js'
 import { makeTypedPackage, type TypedPackage } from '../../../data-service/typed-services/typed-package.js'
 import type { Message } from '../../../data-service/typed-services/values.js'
+import { DomainError } from '../../../shared/errors.js'
 import type { JsonShape } from '../../../shared/gen/entity/v1/JsonShape.js'
 import type { Operation } from '../../../shared/gen/entity/v1/Operation.js'
 import type { Property } from '../../../shared/gen/entity/v1/Property.js'
@@ -293,6 +294,15 @@ describe('the translation of typed calls', () => {
       ignored_members: ['x'],
       continuation: Buffer.from('d')
     })
+    const broken = new DomainError('body.malformed', 'Row 502 is not JSON (RFC 8259) in UTF-8.')
+    const refused: unknown = await translated(typed, 'ImportBoxes', { message, answer: Promise.reject(broken) }).catch(
+      (error: unknown) => error
+    )
+    expect(refused).to.deep.include({ code: 'body.invalid' })
+    // By its place in the file, as every other row that is none.
+    expect(refused)
+      .to.have.nested.property('violations[0]')
+      .that.deep.includes({ code: 'body.invalid', place: { in: 'pointer', name: '/501/notes' } })
     const least = await translated(typed, 'ImportBoxes', {
       message: { on_error: 'ON_ERROR_UNSPECIFIED', by: 'BY_UNSPECIFIED', forget: true },
       answer: {}
