@@ -130,18 +130,23 @@ function placeParameter(link: PagePlace): string {
   return 'after' in link ? `after=${link.after}` : `before=${link.before}`
 }
 
-/** The percent-encoded form of each byte. */
-const ESCAPED = Array.from({ length: 256 }, (_, byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`)
+const IN_QUERY = /^[!$&'()*+,\-./0-9:;=?@A-Z_a-z~%]$/
+
+/** Each byte as a query has it (RFC 3986 section 3.4), percent-encoded where it must be. */
+const ESCAPED = Array.from({ length: 256 }, (_, byte) => {
+  const character = String.fromCharCode(byte)
+  return IN_QUERY.test(character) ? character : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`
+})
 
 /**
  * Percent-encodes what clients send unencoded although RFC 3986 section 3.4 forbids it in a query, mostly brackets. A
  * character of a request target is one byte.
  */
 function escapeQuery(piece: string): string {
-  return piece.replace(
-    /[^!$&'()*+,\-./0-9:;=?@A-Z_a-z~%]/g,
-    (character) => ESCAPED[character.charCodeAt(0) % ESCAPED.length] ?? ''
-  )
+  // A replacement of each match by a function takes seven times as long for tens of thousands of them.
+  let escaped = ''
+  for (let at = 0; at < piece.length; at++) escaped += ESCAPED[piece.charCodeAt(at) % ESCAPED.length] ?? ''
+  return escaped
 }
 
 /** Bytes of all headers of a response except `Set-Cookie`. Clients and proxies accept no more (contract.md section 2). */
