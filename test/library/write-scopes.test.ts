@@ -2,7 +2,7 @@ import { status } from '@grpc/grpc-js'
 import { expect } from 'chai'
 import { type Answer, json } from '../api/http-call.js'
 import { Random } from '../faults/fuzz.js'
-import { isSoak } from '../harness/in-soak.js'
+import { dataSeed, isSoak } from '../harness/in-soak.js'
 import { StatementLog } from '../api/statement-log.js'
 import { GrpcCaller, isFailure } from '../stack/grpc-caller.js'
 import { describeLibrary } from './describe-library.js'
@@ -29,7 +29,7 @@ const WRITERS: readonly (readonly [name: string, claims: Claims, change: string,
   ['the bypass role', { sub: 'a', role: 'Admin', branches: [4] }, '1 = 1', 'branch_id = 4']
 ]
 
-const SEED = Number(process.env['TEST_SEED'] ?? Date.now()) % 2 ** 31
+const SEED = dataSeed
 const BATCHES = isSoak ? 1500 : 60
 
 interface Errand {

@@ -106,7 +106,8 @@ function skuOf(random: Random, at: number | undefined, wrong: number): Json {
 
 function valueOf(random: Random, name: string, wrong: number): Json {
   const values = VALUES[name]
-  if (values === undefined) return random.pick<Json>(['red', '', null])
+  // What an empty cell of a property stands for depends on what the service says of it.
+  if (values === undefined) return name === 'colour' ? random.pick<Json>(['red', '', null]) : 'red'
   if (name === 'categoryId' && random.percent(wrong / 3)) return NO_CATEGORY
   const [first = null, ...others] = random.percent(wrong / 3) && values.wrong.length > 0 ? values.wrong : values.good
   return random.pick([first, ...others])

@@ -1,8 +1,7 @@
-import { randomInt } from 'node:crypto'
 import { request } from 'node:http'
 import { expect } from 'chai'
 import { Random } from '../../faults/fuzz.js'
-import { isSoak } from '../../harness/in-soak.js'
+import { dataSeed, isSoak } from '../../harness/in-soak.js'
 import { products } from '../../harness/store-resources.js'
 import { loadRows } from '../../oracle/load-rows.js'
 import { type ApiStore, describeApi } from '../api-store.js'
@@ -23,7 +22,7 @@ import {
 import { rowIn, send } from './send.js'
 import { changesNothing, select } from './stored.js'
 
-const SEED = Number(process.env['TEST_SEED'] ?? randomInt(2 ** 31))
+const SEED = dataSeed
 const FILES = isSoak ? 1500 : 60
 /** So many rows make each look at all of them long. */
 const MANY = 250

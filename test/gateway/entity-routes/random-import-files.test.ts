@@ -1,14 +1,13 @@
-import { randomInt } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { expect } from 'chai'
 import { Random } from '../../faults/fuzz.js'
-import { isSoak } from '../../harness/in-soak.js'
+import { dataSeed, isSoak } from '../../harness/in-soak.js'
 import { CHUNK, type ImportFile, MEMBERS, randomFile } from '../../api/writes/random-import.js'
 import type { ImportRequest } from '../../../gateway/data/data-client.js'
 import { products, property } from '../fake-data-client.js'
 import { startGateway, type GatewayFixture } from '../gateway-fixture.js'
 
-const SEED = Number(process.env['TEST_SEED'] ?? randomInt(2 ** 31))
+const SEED = dataSeed
 const FILES = isSoak ? 4000 : 300
 
 const TYPES: Readonly<Record<string, string>> = {
