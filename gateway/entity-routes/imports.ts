@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { DomainError, rejectionAt } from '../../shared/errors.js'
+import { FairSemaphore } from '../../shared/fair-semaphore.js'
 import { throttledAddress } from '../../shared/ip-address.js'
 import { NEVER } from '../../shared/transport/cancellation.js'
 import { Turns } from '../../shared/turns.js'
@@ -14,6 +15,7 @@ import { idempotencyKey } from '../http/preconditions.js'
 import { queryOf, routeQuery, type RouteParameters } from '../http/query-string.js'
 import { readPiecewise } from '../server/open-requests.js'
 import { csvRows, type ReadingTurn } from './import-csv.js'
+import { heavyWorkShares } from './large-writes.js'
 import { checkFileLength, linesOf, partsOf, piecesOf } from './import-rows.js'
 import { entityPathOf, ownerMember, ownerParameterOf } from './paths.js'
 import { JSON_TYPE } from './reads.js'
@@ -42,6 +44,7 @@ export function importRoute(app: FastifyInstance, { data, catalogue, largeWrites
   const path = entityPathOf('import')
   const { onRequest, preValidation } = routeGuards(catalogue, path)
   const reading = new ReadingTurns()
+  const looks = new FairSemaphore({ ...LOOKS, detail: 'Too many imports begin at a time. Try again.', retryAfter: 1 })
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
   app.post<{ Params: ResourceParams }>(
@@ -71,7 +74,7 @@ export function importRoute(app: FastifyInstance, { data, catalogue, largeWrites
         const pieces = piecesOf(raw)
         const isCsv = formatOf(request) === 'text/csv'
         const rows = isCsv
-          ? csvRows(pieces, await readableOf(resource, { catalogue, call, data, file }), reading.of(call))
+          ? csvRows(pieces, await readableOf(resource, { catalogue, call, data, file, looks }), reading.of(call))
           : linesOf(pieces)
         for await (const { rows: some, bytes, firstRow, more } of partsOf(rows)) {
           const part = { ...file, rows: [...some], ...kept, firstRow, more, maxErrors: total.maxErrors }
@@ -159,19 +162,28 @@ interface Readable {
   readonly data: Pick<EntityRouteDeps['data'], 'import'>
   /** The import without its rows. */
   readonly file: Omit<ImportRequest, 'rows' | 'firstRow' | 'more' | 'continuation'>
+  readonly looks: FairSemaphore
 }
+
+/** Imports that ask at a time what their callers may see: with hundreds of resources an answer takes half a second. */
+const LOOKS = { places: 8, waiting: 64, timeout: 10_000 }
+/** Of which so many wait. */
+const WAITING = { ofCaller: 16, ofAddress: 32 }
 
 /**
  * The resource with what the caller may see of it: cells of hidden properties are read as those of names that nobody has. A
  * caller who may not import is rejected by the data service before any of the file is read.
  */
-async function readableOf(resource: Resource, { catalogue, call, data, file }: Readable): Promise<Resource> {
-  const { resources, allowed } = await catalogue.seenBy(call)
-  if (allowed.get(resource.name)?.includes('import') !== true) {
-    const nothing = { rows: [], firstRow: 0, more: true, forget: true, continuation: Buffer.alloc(0) }
-    await data.import(call, { ...file, ...nothing })
+async function readableOf(resource: Resource, { catalogue, call, data, file, looks }: Readable): Promise<Resource> {
+  const nothing = { rows: [], firstRow: 0, more: true, forget: true, continuation: Buffer.alloc(0) }
+  await data.import(call, { ...file, ...nothing })
+  const leave = await looks.enter({ shares: heavyWorkShares(call, WAITING), signal: NEVER })
+  try {
+    const { resources } = await catalogue.seenBy(call)
+    return resources.get(resource.name) ?? { ...resource, properties: [], writeOnly: [], createdChildren: [] }
+  } finally {
+    leave()
   }
-  return resources.get(resource.name) ?? { ...resource, properties: [], writeOnly: [], createdChildren: [] }
 }
 
 function formatOf({ headers }: FastifyRequest): (typeof MEDIA_TYPES)[number] | undefined {
