@@ -206,7 +206,8 @@ export async function buildGateway(deps: GatewayDeps): Promise<FastifyInstance> 
         documents,
         address,
         features: { hasSignIn: config.openId !== undefined, hasAdmin: config.adminUi, hasDocs: config.docsUi },
-        info: config.openApi
+        info: config.openApi,
+        memory
       })
       // `/docs`
       if (config.docsUi) {

@@ -1,6 +1,7 @@
 import fp from 'fastify-plugin'
 import type { Operation, Resource } from '../data/data-client.js'
-import { rejectionAt } from '../../shared/errors.js'
+import { DomainError, rejectionAt } from '../../shared/errors.js'
+import type { MemoryGuard } from '../../shared/memory-guard.js'
 import type { CatalogueSnapshot } from '../data/catalogue.js'
 import { acceptedCoding, addVary, hasEntityTag } from '../http/header-fields.js'
 import type { PublicAddress } from '../http/public-address.js'
@@ -192,11 +193,15 @@ interface OpenApiOptions {
   readonly address: PublicAddress
   readonly features: GatewayFeatures
   readonly info: ApiInfo
+  readonly memory: MemoryGuard
 }
+
+/** Bytes of memory that each resource takes while the document is made, as measured with hundreds of them. */
+const MADE_OF = { exact: 700_000, short: 230_000 }
 
 /** `GET /openapi.json`, with what its caller may see. */
 export const openApi = fp<OpenApiOptions>(
-  async (app, { documents, address, features, info }) => {
+  async (app, { documents, address, features, info, memory }) => {
     const url = '/openapi.json'
     answerOtherMethods(app, { url, routed: ['GET', 'HEAD'] })
     app.get(url, async (request, reply) => {
@@ -209,6 +214,11 @@ export const openApi = fp<OpenApiOptions>(
         return {
           key: `openapi ${JSON.stringify(wanted)} ${keyRequired} ${base}`,
           write: async () => {
+            const count = wanted.only?.length ?? resources.size
+            if (memory.isFullWith(count * (wanted.exact === true ? MADE_OF.exact : MADE_OF.short))) {
+              const detail = `The document of ${count} resources takes more memory than there is. Ask for some of them: ?resources=<name>,<name>.`
+              throw new DomainError('upstream.unavailable', detail, { retryAfter: 1 })
+            }
             const described = { ...wanted, resources: [...resources.values()], operations, features, keyRequired, info }
             return JSON.stringify(await withRests(documentParts(described, base)))
           },

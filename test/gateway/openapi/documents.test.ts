@@ -57,6 +57,20 @@ describe('the documents that the gateway makes', () => {
     }
   })
 
+  it('are not begun where they would take more memory than there is', async () => {
+    const memory = { read: () => ({ used: 0, limit: 2_000_000 }), collect: () => undefined, now: () => 0 }
+    const others = ['a', 'b', 'c', 'd'].map((name) => products({ name }))
+    gateway = await startGateway({ DOCS_PUBLIC: 'true' }, others, { load: { memory } })
+    const refused = await get('/openapi.json?exact=true')
+    expect([refused.statusCode, refused.headers['retry-after']]).to.deep.equal([503, '1'])
+    expect(refused.json())
+      .to.include({ code: 'upstream.unavailable' })
+      .and.have.property('detail')
+      .that.contains('?resources=')
+    expect((await get('/openapi.json?exact=true&resources=a')).statusCode).to.equal(200)
+    expect((await get('/openapi.json')).statusCode).to.equal(200)
+  })
+
   it('are made one after the other for one caller, and two at a time for an address, while others are served', async () => {
     gateway = await startGateway({ TRUSTED_PROXIES: '127.0.0.1' })
     /** Each answers a document's question what its caller sees, the oldest first. */
