@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { DomainError, rejectionAt } from '../../shared/errors.js'
-import { FairSemaphore } from '../../shared/fair-semaphore.js'
 import { throttledAddress } from '../../shared/ip-address.js'
 import { NEVER } from '../../shared/transport/cancellation.js'
 import { Turns } from '../../shared/turns.js'
@@ -15,7 +14,7 @@ import { idempotencyKey } from '../http/preconditions.js'
 import { queryOf, routeQuery, type RouteParameters } from '../http/query-string.js'
 import { readPiecewise } from '../server/open-requests.js'
 import { csvRows, type ReadingTurn } from './import-csv.js'
-import { heavyWorkShares } from './large-writes.js'
+import { HeavyWork } from './large-writes.js'
 import { checkFileLength, linesOf, partsOf, piecesOf } from './import-rows.js'
 import { entityPathOf, ownerMember, ownerParameterOf } from './paths.js'
 import { JSON_TYPE } from './reads.js'
@@ -39,12 +38,15 @@ const HELD = 2 * 1024 * 1024
 /** The most errors of an answer (contract.md section 5). */
 const MAX_ERRORS = 1000
 
+/** With hundreds of resources it takes half a second to say what a caller may see of them. */
+const LOOKS = { what: 'imports', waiting: 64, detail: 'Too many imports begin at a time. Try again.' }
+
 /** `POST /{resource}/import`: creates the rows of a file, which is read as it comes. */
 export function importRoute(app: FastifyInstance, { data, catalogue, largeWrites }: EntityRouteDeps): void {
   const path = entityPathOf('import')
   const { onRequest, preValidation } = routeGuards(catalogue, path)
   const reading = new ReadingTurns()
-  const looks = new FairSemaphore({ ...LOOKS, detail: 'Too many imports begin at a time. Try again.', retryAfter: 1 })
+  const looks = new HeavyWork(LOOKS)
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
   app.post<{ Params: ResourceParams }>(
@@ -141,7 +143,7 @@ class ReadingTurns {
     const key = throttledAddress(clientAddress)
     return async () => {
       if (performance.now() < (this.#until.get(key) ?? 0)) return
-      await new Promise<void>((resolve) => void this.#turns.enter(key, resolve))
+      await this.#turns.next(key)
       this.#begin(key)
     }
   }
@@ -162,13 +164,8 @@ interface Readable {
   readonly data: Pick<EntityRouteDeps['data'], 'import'>
   /** The import without its rows. */
   readonly file: Omit<ImportRequest, 'rows' | 'firstRow' | 'more' | 'continuation'>
-  readonly looks: FairSemaphore
+  readonly looks: HeavyWork
 }
-
-/** Imports that ask at a time what their callers may see: with hundreds of resources an answer takes half a second. */
-const LOOKS = { places: 8, waiting: 64, timeout: 10_000 }
-/** Of which so many wait. */
-const WAITING = { ofCaller: 16, ofAddress: 32 }
 
 /**
  * The resource with what the caller may see of it: cells of hidden properties are read as those of names that nobody has. A
@@ -177,7 +174,7 @@ const WAITING = { ofCaller: 16, ofAddress: 32 }
 async function readableOf(resource: Resource, { catalogue, call, data, file, looks }: Readable): Promise<Resource> {
   const nothing = { rows: [], firstRow: 0, more: true, forget: true, continuation: Buffer.alloc(0) }
   await data.import(call, { ...file, ...nothing })
-  const leave = await looks.enter({ shares: heavyWorkShares(call, WAITING), signal: NEVER })
+  const leave = await looks.enter(call)
   try {
     const { resources } = await catalogue.seenBy(call)
     return resources.get(resource.name) ?? { ...resource, properties: [], writeOnly: [], createdChildren: [] }

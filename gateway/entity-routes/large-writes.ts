@@ -18,6 +18,7 @@ const OF_ADDRESS = 2
 
 /** Milliseconds that one waits. */
 const WRITE_TIMEOUT_MS = 10_000
+const HEAVY_TIMEOUT_MS = 5000
 
 /**
  * A large write holds a data service for a good part of a second. Those of one caller go one after the other, so that what
@@ -65,4 +66,24 @@ export function heavyWorkShares(
   const caller = { limit: 1, ...(waiting && { waiting: waiting.ofCaller }) }
   // Without a token the address is the caller.
   return authorization === undefined ? [{ key, ...caller }] : [address, { key: `token ${authorization}`, ...caller }]
+}
+
+/** How much of such work may wait of a caller, and of an address. */
+const WAITING_HEAVY = { ofCaller: 16, ofAddress: 32 }
+
+/** Work that asks a data service what a token sees, or makes a document of it: it has turns, and is refused early. */
+export class HeavyWork {
+  readonly #turns: FairSemaphore
+
+  /** `what`: for the log. `waiting`: how much of it may wait in all. */
+  constructor({ what, waiting, detail }: { readonly what: string; readonly waiting: number; readonly detail: string }) {
+    // A flood is no fault of the service, and does not fill the log.
+    const cause = new Overload(what)
+    this.#turns = new FairSemaphore({ places: 8, waiting, timeout: HEAVY_TIMEOUT_MS, detail, retryAfter: 1, cause })
+  }
+
+  /** Resolves, with what ends the turn, when a turn has come. Rejects with `upstream.unavailable`. */
+  enter(call: HttpContext): Promise<() => void> {
+    return this.#turns.enter({ shares: heavyWorkShares(call, WAITING_HEAVY), signal: call.signal })
+  }
 }

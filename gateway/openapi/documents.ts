@@ -1,23 +1,13 @@
 import { setImmediate as nextTurn, setTimeout as rest } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { FairSemaphore } from '../../shared/fair-semaphore.js'
 import type { LiveCatalogue, CatalogueSnapshot } from '../data/catalogue.js'
-import { heavyWorkShares } from '../entity-routes/large-writes.js'
+import { HeavyWork } from '../entity-routes/large-writes.js'
 import { readContext } from '../entity-routes/requests.js'
 import { addVary, type Coding } from '../http/header-fields.js'
 import type { KeptText, KeptTexts } from '../http/kept-texts.js'
-import { Overload } from '../server/admission.js'
 
-/** Callers whose documents are made, or wait for what a data service shows them. */
-const DOCUMENTS_IN_TURN = 8
-
-/** Documents that may wait, and those of one caller or address. */
+/** Documents that may wait. */
 const WAITING_DOCUMENTS = 256
-const WAITING_OF_CALLER = 16
-const WAITING_OF_ADDRESS = 32
-
-/** Milliseconds that one waits. */
-const DOCUMENT_TIMEOUT_MS = 5000
 
 /** A document of what its caller sees of the catalogue. */
 interface WantedDocument {
@@ -35,14 +25,10 @@ interface WantedDocument {
 export class Documents {
   readonly #catalogue: LiveCatalogue
   readonly #texts: KeptTexts
-  readonly #turns = new FairSemaphore({
-    places: DOCUMENTS_IN_TURN,
+  readonly #turns = new HeavyWork({
+    what: 'documents',
     waiting: WAITING_DOCUMENTS,
-    timeout: DOCUMENT_TIMEOUT_MS,
-    detail: 'Too many documents are being made. Try again.',
-    retryAfter: 1,
-    // A flood is no fault of the service, and does not fill the log.
-    cause: new Overload('documents')
+    detail: 'Too many documents are being made. Try again.'
   })
   /** Resolves when the document that is being made is done, and those that wait for it. */
   #making: Promise<unknown> = Promise.resolve()
@@ -69,8 +55,7 @@ export class Documents {
       const known = this.#texts.known(documentKey(seen, key), coding)
       if (known !== undefined) return known
     }
-    const shares = heavyWorkShares(call, { ofCaller: WAITING_OF_CALLER, ofAddress: WAITING_OF_ADDRESS })
-    const release = await this.#turns.enter({ shares, signal: call.signal })
+    const release = await this.#turns.enter(call)
     try {
       const seen = await this.#catalogue.seenBy(call)
       const { key, coding, write } = want(seen)
