@@ -33,6 +33,11 @@ export class Turns {
     else this.enter(key, begin)
   }
 
+  /** Resolves in a later turn, whose work of the key this is. */
+  next(key: string): Promise<void> {
+    return new Promise((resolve) => void this.enter(key, resolve))
+  }
+
   /** Calls `begin`, which throws nothing, in a later turn. Returns what takes it back, and whether it still waited. */
   enter(key: string, begin: () => void): () => boolean {
     const waiting = this.#waiting.get(key) ?? new Set()

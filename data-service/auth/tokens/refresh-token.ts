@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { decodeBase64url } from '../../../shared/base64url.js'
 import { seal, unseal } from './sealed-bytes.js'
 
 /**
@@ -14,9 +15,7 @@ const TOKEN_TEXT = /^(?:[A-Za-z0-9_-]{43}|[A-Za-z0-9_-]{64})$/
 
 /** The bytes of a refresh token's text; undefined for a text that cannot be a refresh token. */
 export function parseRefreshToken(text: string): Buffer | undefined {
-  if (!TOKEN_TEXT.test(text)) return undefined
-  const token = Buffer.from(text, 'base64url')
-  return writeRefreshToken(token) === text ? token : undefined
+  return TOKEN_TEXT.test(text) ? decodeBase64url(text) : undefined
 }
 
 /** The reference of a token's family; undefined for a token of an earlier version. */

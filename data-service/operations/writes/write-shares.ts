@@ -117,9 +117,8 @@ export class WriteShares {
   }
 
   /** Resolves in a turn of the event loop that no other write of the caller has. Those of others have the same one. */
-  async turnOf(caller: Caller): Promise<void> {
-    const key = shareKey(caller, '')
-    await new Promise<void>((resolve) => void this.#turns.enter(key, resolve))
+  turnOf(caller: Caller): Promise<void> {
+    return this.#turns.next(shareKey(caller, ''))
   }
 
   /**

@@ -116,8 +116,8 @@ export class WriteSteps {
   }
 
   /** Resolves when the caller has a turn of the event loop for work that is long. */
-  async turn(): Promise<void> {
-    await this.deps.shares.turnOf(this.caller)
+  turn(): Promise<void> {
+    return this.deps.shares.turnOf(this.caller)
   }
 
   get tools(): RuleTools {
