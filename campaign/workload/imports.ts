@@ -19,7 +19,7 @@ interface Row {
 
 /**
  * Files that are imported, broken off at random moments and sent again under the same key, and batches of changes and deletes
- * of their rows. No column of a supplier is unique, so that nothing but the key of an import can prevent a second one.
+ * of their rows. No column of a supplier is unique: only the key of an import prevents a second row.
  */
 export function imports(): Workload {
   /** By client: what the names of the rows of a file begin with. */
@@ -85,7 +85,7 @@ export function imports(): Workload {
       account: CLERK,
       body: items
     }
-    // Without a key nobody knows what became of a batch that has no answer, and the next one rests on what is read then.
+    // A batch without a key and without an answer may be done or not. The next one is made from what is read then.
     if (client.random() < 0.4) await client.send(call)
     else {
       const keyed = { ...call, headers: { 'idempotency-key': client.key() } }

@@ -99,7 +99,7 @@ export async function mailHandler({ from, auth, ...server }: MailSettings): Prom
       to: { name: '', address: email },
       envelope: { from, to: [email] },
       messageId: `<${id}@${from.slice(from.indexOf('@') + 1)}>`,
-      // RFC 3834: nobody answers it by a machine.
+      // So that no program answers the mail (RFC 3834).
       headers: { 'Auto-Submitted': 'auto-generated' },
       subject,
       text,

@@ -68,7 +68,7 @@ export class CreatedOnce implements Checker {
     if (request.target.startsWith('/speakers')) this.#want(exchange)
     const unit = `${account} ${request.method} ${request.target} ${key}`
     this.#await(unit, exchange)
-    // An import that is sent again counts what was created before. `ImportedOnce` judges these.
+    // An import counts what it created before, too. `ImportedOnce` judges imports.
     if (isImport(exchange)) return
     const isRetry = this.#keys.has(unit)
     const first = this.#keys.get(unit)

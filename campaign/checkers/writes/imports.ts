@@ -12,7 +12,7 @@ const WORKLOAD = 'imports'
 interface Unit {
   /** The first request. */
   readonly id: string
-  /** Who was told that it was done. */
+  /** The request whose answer said that it was done. */
   done?: string
   /** Whether all of its requests were rejected. */
   isRejected: boolean

@@ -33,7 +33,7 @@ export class RowWrites {
   see(exchange: Exchange): RowWrite | undefined {
     const { id, request, answer, sentAt, endedAt } = exchange
     const [resource = '', rowId] = pathOf(exchange)
-    // Batches are judged by `ImportedOnce`.
+    // `ImportedOnce` judges batches.
     if (resource === 'auth' || rowId === 'batch') return undefined
     const shown = shownBy(exchange)
     if (shown !== undefined)

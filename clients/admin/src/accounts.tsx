@@ -198,7 +198,7 @@ export function AccountPage({ client, allows }: AccountsProps): ReactElement {
     return account.error === null ? <Title title="Account" /> : <Alert severity="error">{account.error.message}</Alert>
   }
   /** Does something, says how it went, and shows the account as it is then. */
-  const run = (done: string, doing: () => Promise<unknown>) => async (): Promise<void> => {
+  const run = async (done: string, doing: () => Promise<unknown>): Promise<void> => {
     if (isBusy) return
     setBusy(true)
     try {
@@ -231,7 +231,7 @@ export function AccountPage({ client, allows }: AccountsProps): ReactElement {
           onClick={() =>
             void run(state === 'disable' ? 'The account is disabled' : 'The account is enabled', () =>
               client.call(`PUT /accounts/{id}/${state}`, path, ifMatch)
-            )()
+            )
           }
         >
           {state === 'disable' ? 'Disable' : 'Enable'}
@@ -239,7 +239,7 @@ export function AccountPage({ client, allows }: AccountsProps): ReactElement {
         {!isMachine && allows('POST /accounts/{id}/invitation') && (
           <Button
             onClick={() =>
-              void run('An invitation is on its way', () => client.call('POST /accounts/{id}/invitation', path))()
+              void run('An invitation is on its way', () => client.call('POST /accounts/{id}/invitation', path))
             }
           >
             Send an invitation
@@ -253,7 +253,7 @@ export function AccountPage({ client, allows }: AccountsProps): ReactElement {
         onSave={(text) =>
           run('Roles saved', () =>
             client.call('PUT /accounts/{id}/roles', { ...path, body: { roles: rolesIn(text) } }, ifMatch)
-          )()
+          )
         }
       />
       <OneField
@@ -267,7 +267,7 @@ export function AccountPage({ client, allows }: AccountsProps): ReactElement {
               { ...path, body: { owner: text.trim() === '' ? null : text.trim() } },
               ifMatch
             )
-          )()
+          )
         }
       />
       <OneField
@@ -277,7 +277,7 @@ export function AccountPage({ client, allows }: AccountsProps): ReactElement {
         onSave={(text) =>
           run('Claims saved', () =>
             client.call('PUT /accounts/{id}/claims', { ...path, body: { claims: claimsIn(text) } }, ifMatch)
-          )()
+          )
         }
       />
       {isMachine ? (
@@ -298,7 +298,7 @@ export function AccountPage({ client, allows }: AccountsProps): ReactElement {
                   onClick={() =>
                     void run('The secret is removed', () =>
                       client.call('DELETE /accounts/{id}/secrets/{number}', { path: { id, number } }, ifMatch)
-                    )()
+                    )
                   }
                 >
                   Remove
@@ -312,7 +312,7 @@ export function AccountPage({ client, allows }: AccountsProps): ReactElement {
               run('A secret is made', async () => {
                 const body = expiresAt === '' ? {} : { expiresAt: momentOf(expiresAt) }
                 setSecret(await client.call('POST /accounts/{id}/secrets', { ...path, body }))
-              })()
+              })
             }
           />
         </Part>
@@ -333,7 +333,7 @@ export function AccountPage({ client, allows }: AccountsProps): ReactElement {
                   onClick={() =>
                     void run('The session has ended', () =>
                       client.call('DELETE /accounts/{id}/sessions/{session}', { path: { id, session: one.id } })
-                    )()
+                    )
                   }
                 >
                   End
@@ -344,7 +344,7 @@ export function AccountPage({ client, allows }: AccountsProps): ReactElement {
           />
           <Button
             onClick={() =>
-              void run('All sessions have ended', () => client.call('DELETE /accounts/{id}/sessions', path))()
+              void run('All sessions have ended', () => client.call('DELETE /accounts/{id}/sessions', path))
             }
           >
             End all sessions

@@ -20,7 +20,7 @@ export interface Path {
   readonly column: Column
   /** Text is compared by its exact characters, as row scopes are, and not by the rules of filters. */
   readonly exact?: true
-  /** Rows follow one another by a digest of the value, in an order that says nothing but keeps unlike values apart. */
+  /** The order is that of a digest of the value. It means nothing, and only keeps different values apart. */
   readonly digest?: true
 }
 
