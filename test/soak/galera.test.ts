@@ -161,6 +161,52 @@ describe(`a Galera cluster of three nodes, ${ROUNDS} rounds,`, function () {
     }
   })
 
+  it('changes a row once for two PUTs by a unique property with one tag', async () => {
+    const body = { name: 'By sku', categoryId: 3, price: '20.00', isActive: true }
+    await done('clerk POST /products', { body: { ...body, sku: 'MET' } })
+    const rows = await count({ databaseUrl: databaseUrl() }, 'products')
+    for (let round = 1; round <= ROUNDS; round++) {
+      const ifMatch = await tagOnBoth('/products/by/sku/met')
+      const answers = await together(2, (n) =>
+        send(n, 'clerk PUT /products/by/sku/met', { body: { ...body, description: `${round} ${n}` }, ifMatch })
+      )
+      const lost = answers.filter(({ status }) => status !== 200)
+      expect(lost, `round ${round}: ${answers.map(({ text }) => text).join('\n')}`).to.have.length(1)
+      for (const answer of lost) rejectedWith(answer, { status: 412, code: 'conflict' })
+      const [stored] = await select({ databaseUrl: databaseUrl() }, "SELECT description FROM products WHERE sku = 'MET'")
+      expect(stored).to.deep.equal({ description: `${round} ${answers.findIndex(({ status }) => status === 200)}` })
+    }
+    expect(await count({ databaseUrl: databaseUrl() }, 'products')).to.equal(rows)
+  })
+
+  it('makes each row of two imports with `by` at one moment once', async () => {
+    const ROWS = 20
+    const rows = await count({ databaseUrl: databaseUrl() }, 'products')
+    /** What has met the other import is sent again, as clients do. */
+    const importRows = async (n: number, round: number): Promise<Readonly<Record<string, unknown>>> => {
+      const skus = Array.from({ length: ROWS }, (_, at) => `G-${round}-${n === 0 ? at : ROWS - 1 - at}`)
+      const body = skus.map((sku) => JSON.stringify({ sku, name: sku, categoryId: 3, price: '1.00', isActive: true }))
+      const query = `?by=sku&onError=${(round + n) % 2 === 0 ? 'skip' : 'stop'}`
+      for (;;) {
+        const answer = await send(n, `clerk POST /products/import${query}`, {
+          body: body.join('\n'),
+          key: `met-${round}-${n}`,
+          headers: { 'content-type': 'application/x-ndjson' }
+        })
+        if (answer.status === 200) return rowIn(answer)
+        expect([409, 503], answer.text).to.include(answer.status)
+        expect(String(answer.headers['conflict-reason']), answer.text).not.to.contain('unique')
+      }
+    }
+    for (let round = 1; round <= ROUNDS; round++) {
+      const counts = await together(2, (n) => importRows(n, round))
+      const sum = (name: string): number => counts.reduce((all, one) => all + Number(one[name]), 0)
+      const told = JSON.stringify(counts)
+      expect([sum('created'), sum('existing'), sum('failed')], told).to.deep.equal([ROWS, ROWS, 0])
+    }
+    expect(await count({ databaseUrl: databaseUrl() }, 'products')).to.equal(rows + ROUNDS * ROWS)
+  })
+
   it('lets those that only look at one row, or refer to it, go on side by side', async () => {
     const collisions = async (): Promise<number> => {
       const rows = await Promise.all(
