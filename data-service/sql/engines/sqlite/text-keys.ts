@@ -8,10 +8,9 @@ const ASCII_ORDER = '\t\n\v\f\r _-,;:!?.\'"()[]{}@*/\\&#%`^+<=>|~$0123456789abcd
 
 /** The key of the first character. In match keys the one below it stands for every ignored character. */
 const FIRST_KEY = 0x21
-const IGNORED_KEY = String.fromCharCode(FIRST_KEY - 1)
 
-const sortKeys = asciiKeys('')
-const matchKeys = asciiKeys(IGNORED_KEY)
+const sortKeys = asciiKeys(0)
+const matchKeys = asciiKeys(FIRST_KEY - 1)
 
 /**
  * A key whose code points have the order of the text: it ignores letter case, accents and trailing spaces count, ASCII
@@ -26,21 +25,33 @@ export function matchKey(text: string): string {
   return foldedKey(text, matchKeys)
 }
 
-function asciiKeys(ignored: string): readonly string[] {
-  return Array.from({ length: 128 }, (_, code) => {
+/** By character; 0 for one that has no key. */
+function asciiKeys(ignored: number): Uint8Array {
+  return Uint8Array.from({ length: 128 }, (_, code) => {
     const rank = ASCII_ORDER.indexOf(String.fromCharCode(code).toLowerCase())
-    return rank < 0 ? ignored : String.fromCharCode(FIRST_KEY + rank)
+    return rank < 0 ? ignored : FIRST_KEY + rank
   })
 }
 
-function foldedKey(text: string, keys: readonly string[]): string {
-  const folded = isAscii(text) ? text : text.normalize('NFC').toLowerCase().normalize('NFC')
-  let key = ''
-  for (let index = 0; index < folded.length; index++) key += keys[folded.charCodeAt(index)] ?? folded.charAt(index)
-  return key
+/** Where keys of ASCII are written: a string that grows by characters takes several times as long. */
+const scratch = Buffer.alloc(4096)
+
+function foldedKey(text: string, keys: Uint8Array): string {
+  const written = text.length > scratch.length ? Buffer.alloc(text.length) : scratch
+  let length = 0
+  for (let index = 0; index < text.length; index++) {
+    const key = keys[text.charCodeAt(index)]
+    if (key === undefined) return foldedUnicode(text.normalize('NFC').toLowerCase().normalize('NFC'), keys)
+    if (key !== 0) written[length++] = key
+  }
+  return written.toString('latin1', 0, length)
 }
 
-function isAscii(text: string): boolean {
-  for (let index = 0; index < text.length; index++) if (text.charCodeAt(index) > 0x7f) return false
-  return true
+function foldedUnicode(folded: string, keys: Uint8Array): string {
+  let key = ''
+  for (let index = 0; index < folded.length; index++) {
+    const ascii = keys[folded.charCodeAt(index)]
+    if (ascii !== 0) key += ascii === undefined ? folded.charAt(index) : String.fromCharCode(ascii)
+  }
+  return key
 }
