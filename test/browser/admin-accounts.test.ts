@@ -1,6 +1,7 @@
 /// <reference lib="dom" />
 import { join } from 'node:path'
 import { expect } from 'chai'
+import { MailServer, tokenIn } from '../accounts/mail-server.js'
 import { call } from '../api/http-call.js'
 import { runCommand } from '../harness/command.js'
 import { outputRoot } from '../harness/package-root.js'
@@ -16,14 +17,18 @@ describe('the accounts in the admin', function () {
   this.timeout(180_000)
   let database: FreshDatabase
   let stack: Stack
+  let mails: MailServer
   let visit: Visit | undefined
 
   before(async () => {
     database = await freshDatabase('sqlite')
-    stack = await startStack({ app: APP, database, env: { ADMIN_UI: 'true', COOKIE_SECURE: 'false' } })
+    mails = await MailServer.start()
+    const env = { ...mails.settings, SIGN_UP_ROLES: 'Guest', ADMIN_UI: 'true', COOKIE_SECURE: 'false' }
+    stack = await startStack({ app: APP, database, env })
     for (const [name, role] of [
       ['admin', 'Admin'],
-      ['clerk', 'Clerk']
+      ['clerk', 'Clerk'],
+      ['forgetful', 'Clerk']
     ]) {
       const args = ['account', 'add', `${name}@example.com`, '--role', String(role), '--app', APP]
       const { code, stderr } = await runCommand(args, { env: { DATABASE_URL: database.url }, line: PASSWORD })
@@ -32,6 +37,7 @@ describe('the accounts in the admin', function () {
   })
   afterEach(() => visit?.context.close())
   after(async () => {
+    await mails.stop()
     await stack.stop()
     await database.dispose()
   })
@@ -113,6 +119,29 @@ describe('the accounts in the admin', function () {
     await page.getByText('There is no such page, or you may not see it.').waitFor()
     await page.getByRole('menuitem', { name: 'Notes' }).waitFor()
     expect(await page.getByRole('menuitem', { name: 'Accounts' }).count()).to.equal(0)
+  })
+
+  it('whose password is forgotten get a link from the page where they sign in, and sign in there', async () => {
+    const [email, chosen] = ['forgetful@example.com', 'one more long passphrase']
+    const opened = await Visit.start(await sharedBrowser(), { reducedMotion: 'reduce' })
+    visit = opened
+    const page = await opened.open(`${stack.url}/admin/`)
+    await page.getByRole('button', { name: 'I have forgotten my password' }).click()
+    // Nothing is sent without an address.
+    expect(await page.getByLabel('E-mail address').evaluate((field) => field.matches(':focus:invalid'))).to.equal(true)
+    await page.getByLabel('E-mail address').fill(email)
+    await page.getByRole('button', { name: 'I have forgotten my password' }).click()
+    await page.getByRole('alert').getByText('If this address has an account').waitFor()
+    expect(await accessibilityViolations(page)).to.deep.equal([])
+    await page.goto(`${stack.url}/auth/one-time-link#token=${tokenIn(await mails.to(email))}`)
+    await page.getByLabel('Password').fill(chosen)
+    await page.getByRole('button', { name: 'Choose this password' }).click()
+    await page.getByText('The password is chosen.').waitFor()
+    await page.goto(`${stack.url}/admin/`)
+    await page.getByLabel('E-mail address').fill(email)
+    await page.getByLabel('Password').fill(chosen)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('menuitem', { name: 'Notes' }).waitFor()
   })
 
   it('change their own password', async () => {

@@ -173,7 +173,10 @@ describe(`a Galera cluster of three nodes, ${ROUNDS} rounds,`, function () {
       const lost = answers.filter(({ status }) => status !== 200)
       expect(lost, `round ${round}: ${answers.map(({ text }) => text).join('\n')}`).to.have.length(1)
       for (const answer of lost) rejectedWith(answer, { status: 412, code: 'conflict' })
-      const [stored] = await select({ databaseUrl: databaseUrl() }, "SELECT description FROM products WHERE sku = 'MET'")
+      const [stored] = await select(
+        { databaseUrl: databaseUrl() },
+        "SELECT description FROM products WHERE sku = 'MET'"
+      )
       expect(stored).to.deep.equal({ description: `${round} ${answers.findIndex(({ status }) => status === 200)}` })
     }
     expect(await count({ databaseUrl: databaseUrl() }, 'products')).to.equal(rows)

@@ -26,7 +26,7 @@ export function PasswordDialog({ baseUrl, onClose }: PasswordDialogProps): React
       if (answer.ok) {
         notify('The password is changed. All other sessions have ended.', { type: 'success' })
         onClose()
-      } else setFailure(textOf(await answer.json()))
+      } else setFailure(problemText(await answer.json()))
     } catch {
       setFailure('The service does not answer. Whether the password is changed is not known.')
     } finally {
@@ -70,7 +70,7 @@ export function PasswordDialog({ baseUrl, onClose }: PasswordDialogProps): React
 }
 
 /** What a problem says of the first thing that is wrong. */
-function textOf(answer: unknown): string {
+export function problemText(answer: unknown): string {
   const { detail = '', errors = [] } = answer as {
     readonly detail?: string
     readonly errors?: readonly { readonly detail: string }[]
