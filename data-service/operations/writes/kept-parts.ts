@@ -104,6 +104,10 @@ export async function* keptRows(call: ImportCall, upload: Upload, unit: UnitOfWo
 /** Deletes the parts that are of no use any more. What it does not come to goes when it expires. */
 export async function forgetParts(call: ImportCall, upload: Upload): Promise<void> {
   const { deps, context } = call
+  // How many there are is the word of the caller, who would have thousands looked for.
+  const last = claimOfPart(call, upload, upload.parts - 1)
+  const isKept = await deps.shares.transaction(context, 1, (unit) => unit.findResponse(last))
+  if (isKept === undefined) return
   for (let part = 0; part < upload.parts; part += PARTS_PER_DELETE) {
     const length = Math.min(PARTS_PER_DELETE, upload.parts - part)
     const claims = Array.from({ length }, (_, index) => claimOfPart(call, upload, part + index))

@@ -121,6 +121,11 @@ describe('an import whose rows come in several calls', () => {
     const whole = { ...stop, firstRow: 2, continuation }
     expect(await service.import([{ name: 'c' }], clerk, whole)).to.include({ created: 3 })
     expect(service.store.keys).to.equal(2)
+    // No more parts are looked for than there are.
+    const [secret, , digest, , written] = JSON.parse(String(continuation)) as unknown[]
+    const forged = Buffer.from(JSON.stringify([secret, 9999, digest, 9999, written]))
+    await service.import([], clerk, { ...stop, firstRow: 9999, continuation: forged, more: true, forget: true })
+    expect(service.store.keys).to.equal(2)
     await service.import([], clerk, { ...whole, more: true, forget: true })
     expect(service.store.keys).to.equal(1)
   })
