@@ -9,11 +9,11 @@ type ComponentKind = 'schemas' | 'parameters' | 'requestBodies' | 'responses' | 
 
 /**
  * What the parts of a document share by reference. A component is made when it is first referred to, so the document
- * holds none that nothing uses.
+ * holds none that nothing uses. It is kept as JSON: the objects of hundreds of resources take several times as much memory.
  */
 export class Components {
   readonly #resources: ReadonlyMap<string, Resource>
-  readonly #made: Readonly<Record<ComponentKind, Map<string, object>>> = {
+  readonly #made: Readonly<Record<ComponentKind, Map<string, string>>> = {
     schemas: new Map(),
     parameters: new Map(),
     requestBodies: new Map(),
@@ -54,10 +54,14 @@ export class Components {
 
   /** A reference to the component of this name. `make` may refer to the same component again. */
   refer(kind: ComponentKind, name: string, make: () => object): ComponentRef {
+    return this.#refer(kind, name, () => JSON.stringify(make()))
+  }
+
+  #refer(kind: ComponentKind, name: string, write: () => string): ComponentRef {
     const components = this.#made[kind]
     if (!components.has(name)) {
-      components.set(name, {})
-      components.set(name, make())
+      components.set(name, '{}')
+      components.set(name, write())
     }
     return { $ref: `#/components/${kind}/${name}` }
   }
@@ -70,7 +74,7 @@ export class Components {
     const text = JSON.stringify(component)
     const found = names.get(text) ?? this.#freeName(kind, name, names.size)
     names.set(text, found)
-    return this.refer(kind, found, () => component)
+    return this.#refer(kind, found, () => text)
   }
 
   /** The first free name where `taken` components have this name, numbered from the second on. */
@@ -81,10 +85,15 @@ export class Components {
     }
   }
 
-  /** The `components` of the document. */
+  /** The `components` of the document, each of them as JSON. */
+  get made(): Readonly<Record<string, ReadonlyMap<string, string>>> {
+    return this.#made
+  }
+
   toJSON(): object {
-    const kinds = Object.entries(this.#made).map(([kind, components]) => [kind, Object.fromEntries(components)])
-    return Object.fromEntries(kinds) as object
+    const parsed = (components: ReadonlyMap<string, string>): object =>
+      Object.fromEntries(Array.from(components, ([name, text]) => [name, JSON.parse(text) as object]))
+    return Object.fromEntries(Object.entries(this.#made).map(([kind, components]) => [kind, parsed(components)]))
   }
 }
 

@@ -13,7 +13,8 @@ const WAITING_DOCUMENTS = 256
 interface WantedDocument {
   /** What it is made of beside the names, properties and operations that the caller sees: those have a digest. */
   readonly key: string
-  readonly write: () => string | Promise<string>
+  /** The text, or the bytes of its parts. */
+  readonly write: () => string | Promise<string | readonly Buffer[]>
   readonly coding?: Coding | undefined
 }
 
@@ -32,6 +33,8 @@ export class Documents {
   })
   /** Resolves when the document that is being made is done, and those that wait for it. */
   #making: Promise<unknown> = Promise.resolve()
+  /** What is being made, by key: all who ask for it meanwhile get the same one, however large it is. */
+  readonly #underWay = new Map<string, Promise<KeptText>>()
 
   constructor(catalogue: LiveCatalogue, texts: KeptTexts) {
     this.#catalogue = catalogue
@@ -52,25 +55,48 @@ export class Documents {
     if (call.authorization === undefined) {
       const seen = await this.#catalogue.seenBy(call)
       const { key, coding } = want(seen)
-      const known = this.#texts.known(documentKey(seen, key), coding)
+      const whole = documentKey(seen, key)
+      const known = this.#texts.known(whole, coding)
       if (known !== undefined) return known
+      // Who waits for the same document needs no turn: a large one takes longer than a turn is waited for.
+      const made = this.#underWay.get(whole)
+      if (made !== undefined) return await this.#inCoding(coding, whole, made)
     }
     const release = await this.#turns.enter(call)
     try {
       const seen = await this.#catalogue.seenBy(call)
       const { key, coding, write } = want(seen)
       const whole = documentKey(seen, key)
-      const text = this.#texts.known(whole) ?? (await this.#make(whole, write))
-      return coding === undefined ? text : await this.#texts.in(coding, whole, text)
+      const known = this.#texts.known(whole, coding)
+      if (known !== undefined) return known
+      const text = this.#texts.known(whole) ?? this.#once(whole, () => this.#make(whole, write))
+      return await this.#inCoding(coding, whole, text)
     } finally {
       // Were the next one let in at once, one after another would be made before anything else that has arrived is looked at.
       setImmediate(release)
     }
   }
 
+  async #inCoding(coding: Coding | undefined, key: string, made: KeptText | Promise<KeptText>): Promise<KeptText> {
+    const text = await made
+    if (coding === undefined) return text
+    return await this.#once(`${coding} ${key}`, () => this.#texts.in(coding, key, text))
+  }
+
+  /** Makes it, unless it is being made already. */
+  #once(key: string, make: () => Promise<KeptText>): Promise<KeptText> {
+    const begun = this.#underWay.get(key)
+    if (begun !== undefined) return begun
+    const made = make().finally(() => this.#underWay.delete(key))
+    this.#underWay.set(key, made)
+    return made
+  }
+
   #make(key: string, write: WantedDocument['write']): Promise<KeptText> {
-    // Another caller may have waited for the same text.
-    const made = this.#making.then(async () => this.#texts.known(key) ?? this.#texts.keep(key, await write()))
+    const made = this.#making.then(async () => {
+      const text = await write()
+      return typeof text === 'string' ? this.#texts.keep(key, text) : await withRests(this.#texts.keepParts(key, text))
+    })
     this.#making = made.then(
       () => nextTurn(),
       () => nextTurn()

@@ -1,12 +1,61 @@
+import { brotliDecompressSync } from 'node:zlib'
 import { expect } from 'chai'
-import type { LightMyRequestResponse } from 'fastify'
+import { type LightMyRequestResponse, fastify } from 'fastify'
 import type { Resource } from '../../../gateway/data/data-client.js'
+import { KeptTexts } from '../../../gateway/http/kept-texts.js'
+import { openApiDocument, writtenDocument } from '../../../gateway/openapi/document.js'
 import { described, products } from '../fake-data-client.js'
+import { Documents } from '../../../gateway/openapi/documents.js'
 import { type GatewayFixture, startGateway } from '../gateway-fixture.js'
 
 async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise(setImmediate)
 }
+
+/** What a generator returns, and how many steps it takes. */
+function driven<Made>(parts: Generator<undefined, Made, undefined>): { readonly made: Made; readonly steps: number } {
+  for (let steps = 1; ; steps++) {
+    const { done, value } = parts.next()
+    if (done === true) return { made: value, steps }
+  }
+}
+
+describe('the bytes of an OpenAPI document', () => {
+  const names = Array.from({ length: 40 }, (_, at) => `r${at}`)
+  const resources = names.map((name) =>
+    products({ name, description: `Größe – ${name}.`, operations: [...products().operations, 'batch', 'import'] })
+  )
+  for (const exact of [true, false]) {
+    for (const only of [undefined, ['r7', 'r3'], []]) {
+      it(`are those of its objects${exact ? ', exact' : ''}${only === undefined ? '' : `, of ${only.length} resources`}`, () => {
+        const described = { resources, exact, only, keyRequired: exact }
+        const { made, steps } = driven(writtenDocument(described, 'https://x.example'))
+        expect(Buffer.concat(made).toString()).to.equal(JSON.stringify(openApiDocument(described, 'https://x.example')))
+        // Each resource has a step of its own, in which nothing but its bytes is made.
+        const shown = only?.length ?? resources.length
+        expect(steps).to.be.greaterThan(shown)
+        const whole = made.reduce((sum, { length }) => sum + length, 0)
+        if (only === undefined) expect(Math.max(...made.map(({ length }) => length))).to.be.lessThan(whole / 3)
+      })
+    }
+  }
+
+  it('are digested in steps, and kept within a bound of all bytes', () => {
+    const texts = new KeptTexts(5_000_000)
+    const text = 'ä'.repeat(1_000_000)
+    const parts = Array.from({ length: 20 }, () => Buffer.from(text.slice(0, 50_000)))
+    const { made, steps } = driven(texts.keepParts('a', parts))
+    expect(made).to.deep.equal(new KeptTexts().keep('a', text))
+    expect(steps).to.be.greaterThan(1)
+    expect(texts.known('a')).to.equal(made)
+    for (const key of ['b', 'c']) driven(texts.keepParts(key, parts))
+    expect(['a', 'b', 'c'].map((key) => texts.known(key) === undefined)).to.deep.equal([true, false, false])
+    expect(texts.bytes).to.be.within(4_000_000, 5_000_000)
+    // A larger one than all that may be kept takes the place of none.
+    driven(texts.keepParts('d', [...parts, ...parts, ...parts]))
+    expect([texts.known('d'), texts.known('c')?.body.length]).to.deep.equal([undefined, 2_000_000])
+  })
+})
 
 describe('the documents that the gateway makes', () => {
   let gateway: GatewayFixture
@@ -57,8 +106,47 @@ describe('the documents that the gateway makes', () => {
     }
   })
 
+  it('are made once for all who ask at one moment, even where they are too large to be kept', async () => {
+    gateway = await startGateway()
+    const documents = new Documents(gateway.catalogue, new KeptTexts(1))
+    const app = fastify()
+    const asked = { count: 0, written: 0 }
+    let end: (text: readonly Buffer[]) => void = () => undefined
+    app.get('/', async (request, reply) => {
+      const { body, etag } = await documents.for(request, reply, () => {
+        asked.count += 1
+        const write = (): Promise<readonly Buffer[]> => {
+          asked.written += 1
+          return new Promise((resolve) => (end = resolve))
+        }
+        return { key: 'large', write, coding: request.headers['accept-encoding'] === 'br' ? 'br' : undefined }
+      })
+      return reply.header('etag', etag).send(body)
+    })
+    const ask = (at: number, coding: string): Promise<LightMyRequestResponse> =>
+      app.inject({ url: '/', remoteAddress: `192.0.2.${at}`, headers: { 'accept-encoding': coding } })
+    const first = [1, 2, 3, 4].map((at) => ask(at, at % 2 === 0 ? 'br' : 'identity'))
+    // Each of them has looked whether it is known, and once more in its turn.
+    await until(() => asked.count === 8 && asked.written > 0)
+    // Those who come while it is made wait for it, and not for a turn, which an address has once at a time.
+    const later = Array.from({ length: 40 }, (_, at) => ask(5, at % 2 === 0 ? 'br' : 'identity'))
+    await until(() => asked.count === 48)
+    end([Buffer.from('a'), Buffer.from('b')])
+    const [plain, coded, ...others] = await Promise.all([...first, ...later])
+    expect(asked.written).to.equal(1)
+    expect([plain?.body, coded && brotliDecompressSync(coded.rawPayload).toString()]).to.deep.equal(['ab', 'ab'])
+    expect(new Set([plain, coded, ...others].map((one) => one?.headers['etag']))).to.have.property('size', 1)
+    expect(others.filter(({ statusCode }) => statusCode !== 200)).to.deep.equal([])
+    // It was not kept.
+    const again = ask(7, 'identity')
+    await until(() => asked.written === 2)
+    end([Buffer.from('c')])
+    expect((await again).body).to.equal('c')
+    await app.close()
+  })
+
   it('are not begun where they would take more memory than there is', async () => {
-    const memory = { read: () => ({ used: 0, limit: 2_000_000 }), collect: () => undefined, now: () => 0 }
+    const memory = { read: () => ({ used: 0, limit: 800_000 }), collect: () => undefined, now: () => 0 }
     const others = ['a', 'b', 'c', 'd'].map((name) => products({ name }))
     gateway = await startGateway({ DOCS_PUBLIC: 'true' }, others, { load: { memory } })
     const refused = await get('/openapi.json?exact=true')
