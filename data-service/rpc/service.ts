@@ -44,6 +44,7 @@ import type { DescribeTo } from '../operations/describe/describe.js'
 import type { Operation } from '../entity/define-operation.js'
 import type { TypedPackage } from '../typed-services/typed-package.js'
 import { exportHandler } from '../operations/export.js'
+import { DescribedViews } from './described-views.js'
 import type { AccountCalls } from '../operations/calls/account-calls.js'
 import { callOperation } from '../operations/calls/call-operation.js'
 import { probeServer } from './transport/grpc-inner.js'
@@ -160,8 +161,12 @@ export function buildDataService(deps: ServiceDeps): DataService {
   const reads = readHandlers(readDeps, metrics)
   const writes = writeHandlers({ readDeps, writeDeps, operations, accounts }, metrics)
   const { required: keyRequired } = writeDeps.idempotency
+  const encode = entityService.Describe.responseSerialize
   const ofEntities = untyped(
-    entityHandlers({ readDeps, describeTo, isolated, operations, writes, keyRequired, knowsGateways }, interceptors)
+    entityHandlers(
+      { readDeps, describeTo, encode, isolated, operations, writes, keyRequired, knowsGateways },
+      interceptors
+    )
   )
   const ofAuth = untyped(authHandlers(authDeps, interceptors))
   server.addService(withBytes(entityService), {
@@ -273,6 +278,8 @@ function entityHandlers(
   deps: {
     readonly readDeps: ReadDeps
     readonly describeTo: DescribeTo
+    /** The bytes of an answer of Describe. */
+    readonly encode: (message: DescribeResponse) => Buffer
     readonly isolated: ReadonlyMap<string, string>
     readonly operations: readonly Operation[]
     readonly writes: WriteHandlers
@@ -280,26 +287,27 @@ function entityHandlers(
     readonly knowsGateways: boolean
   },
   interceptors: Interceptors
-): UnaryHandlers<EntityServiceHandlers> {
-  const { readDeps, describeTo, isolated, operations, writes, keyRequired, knowsGateways } = deps
+): Omit<UnaryHandlers<EntityServiceHandlers>, 'Describe'> & {
+  readonly Describe: Intercepted<DescribeRequest__Output, Buffer>
+} {
+  const { readDeps, describeTo, encode, isolated, operations, writes, keyRequired, knowsGateways } = deps
   const { catalogue } = readDeps.planning
   const size = { rows: Math.max(2, catalogue.resources('gateway').length) }
-  const describe = (
-    context: CallContext,
-    { asCaller, onlyIsolated }: DescribeRequest__Output
-  ): Promise<DescribeResponse> => {
+  const views = new DescribedViews(encode)
+  const describe = (context: CallContext, { asCaller, onlyIsolated }: DescribeRequest__Output): Promise<Buffer> => {
     // A gateway cannot serve anything without its description.
     if (context.peerIsGateway && !asCaller) {
       const told = { isolated: Array.from(isolated, ([resource, reason]) => ({ resource, reason })) }
-      return Promise.resolve(onlyIsolated ? told : { ...describeTo('gateway'), keyRequired, ...told })
+      if (onlyIsolated) return Promise.resolve(encode(told))
+      return views.answer(describeTo.steps('gateway'), { keyRequired, ...told })
     }
     // What anybody may see would take the routes of a gateway whose secret was changed.
     if (context.isRefusedGateway === true && !asCaller) throw refusedGateway()
     // Where no gateway can prove to be one, any caller may be one, and takes its routes from the answer.
     const only = knowsGateways && !context.peerIsGateway ? 'allowed' : undefined
-    const view = async (): Promise<DescribeResponse> =>
-      Promise.resolve({ ...describeTo(context.caller, only), keyRequired })
-    return readDeps.shares.admit(context, size, view)
+    return readDeps.shares.admit(context, size, () =>
+      views.answer(describeTo.steps(context.caller, only), { keyRequired })
+    )
   }
   const resource = resourceIn(readDeps)
   const operationNames = new Set(operations.map(({ name }) => name))

@@ -56,9 +56,13 @@ import { valueEncoder } from '../../entity/types/types.js'
  * The catalogue in the form of the wire, as the caller sees it; for a gateway, whole. `only: 'allowed'` leaves out resources
  * and operations of which the caller may call nothing, and write-only columns of resources whose bodies it may not send.
  */
-export type DescribeTo = (reader: Caller | 'gateway', only?: 'allowed') => DescribeResponse
+export interface DescribeTo {
+  (reader: Caller | 'gateway', only?: 'allowed'): DescribeResponse
+  /** The same with a resource in a step, so that others can be served between. */
+  steps(reader: Caller | 'gateway', only?: 'allowed'): Generator<undefined, DescribeResponse, undefined>
+}
 
-/** Answers that are kept. There is one for each set of column permissions that callers hold: usually few. */
+/** Answers that are kept, the latest last. There is one for each set of column permissions that callers hold: usually few. */
 const MAX_ANSWERS = 64
 
 /** Describes each view of a resource once, and the catalogue once for each combination of views. */
@@ -70,6 +74,13 @@ export function describeCatalogue(
   const described = new WeakMap<Resource, { readonly whole: WireResource; readonly unwritten: WireResource }>()
   const examples = new Examples(catalogue.resources('gateway').map(({ entity }) => entity))
   const answers: { readonly seen: readonly unknown[]; readonly answer: DescribeResponse }[] = []
+  /** The digests of what answers are made of. */
+  const digests = new WeakMap<object, string>()
+  const digestOf = (part: object): string => {
+    const digest = digests.get(part) ?? sha256(JSON.stringify(part))
+    digests.set(part, digest)
+    return digest
+  }
   const describe = (resource: Resource): { readonly whole: WireResource; readonly unwritten: WireResource } => {
     const known = described.get(resource)
     if (known !== undefined) return known
@@ -84,22 +95,34 @@ export function describeCatalogue(
     .toSorted(byName)
   const viewOf = (now: readonly WireResource[], called = ofApplication): DescribeResponse => {
     const parts = [...now, ...called]
-    const known = answers.find(
+    const at = answers.findIndex(
       ({ seen }) => seen.length === parts.length && seen.every((one, index) => one === parts[index])
     )
-    if (known !== undefined) return known.answer
-    const resources = withoutOthers(now.toSorted(byName), now.length < catalogue.resources('gateway').length)
-    const text = JSON.stringify([resources, called])
-    const digest = createHash('sha256').update(text).digest('base64url')
-    const answer = { resources, operations: [...called], digest }
+    const [known] = at === -1 ? [] : answers.splice(at, 1)
+    if (known !== undefined) {
+      answers.push(known)
+      return known.answer
+    }
+    const sorted = now.toSorted(byName)
+    const areSomeLeftOut = now.length < catalogue.resources('gateway').length
+    // What is left of navigations to others follows from who they are.
+    const digest = sha256(JSON.stringify([areSomeLeftOut, sorted.map(digestOf), called.map(digestOf)]))
+    const answer = { resources: withoutOthers(sorted, areSomeLeftOut), operations: [...called], digest }
     if (answers.length === MAX_ANSWERS) answers.shift()
     answers.push({ seen: parts, answer })
     return answer
   }
-  return (reader, only) => {
+  function* steps(reader: Caller | 'gateway', only?: 'allowed'): Generator<undefined, DescribeResponse, undefined> {
     const seen = catalogue.resources(reader)
+    const all: { readonly resource: Resource; readonly names: string[] }[] = []
+    for (const resource of seen) {
+      const { whole, unwritten } = describe(resource)
+      digestOf(whole)
+      digestOf(unwritten)
+      if (reader !== 'gateway') all.push({ resource, names: allowedCalls(resource, { caller: reader, ownership }) })
+      yield
+    }
     if (reader === 'gateway') return viewOf(seen.map((resource) => describe(resource).whole))
-    const all = seen.map((resource) => ({ resource, names: allowedCalls(resource, { caller: reader, ownership }) }))
     const told = only === undefined ? all : all.filter(({ names }) => names.length > 0)
     const allowedOperations = operations.filter((one) => allowsCall(one, reader)).map(({ name }) => name)
     const called = ofApplication.filter(({ name }) => only === undefined || allowedOperations.includes(name))
@@ -122,6 +145,18 @@ export function describeCatalogue(
       allowedOperations
     }
   }
+  const describeTo = (reader: Caller | 'gateway', only?: 'allowed'): DescribeResponse => {
+    const parts = steps(reader, only)
+    for (;;) {
+      const { done, value } = parts.next()
+      if (done === true) return value
+    }
+  }
+  return Object.assign(describeTo, { steps })
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('base64url')
 }
 
 /** Whether a caller of these calls sends bodies of the resource, which have its write-only columns. */

@@ -2,13 +2,17 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { everyone, permission } from '../../../data-service/entity/access.js'
 import { reject } from '../../../data-service/entity/action.js'
-import type { Caller } from '../../../data-service/entity/caller.js'
+import { anonymous, type Caller } from '../../../data-service/entity/caller.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
 import { defaultTo, int, optional, readableBy, readOnly, text } from '../../../data-service/entity/fields/words.js'
 import { makeCatalogue } from '../../../data-service/plan/model/catalogue.js'
 import { describeCatalogue } from '../../../data-service/operations/describe/describe.js'
 import { itemsOfArray, withoutMembers } from '../../../data-service/operations/json.js'
-import type { DescribeResponse__Output } from '../../../shared/gen/entity/v1/DescribeResponse.js'
+import { DescribedViews } from '../../../data-service/rpc/described-views.js'
+import type { DescribeResponse, DescribeResponse__Output } from '../../../shared/gen/entity/v1/DescribeResponse.js'
+import type { EntityServiceDefinition } from '../../../shared/gen/entity/v1/EntityService.js'
+import type { ProtoGrpcType } from '../../../shared/gen/entity_service.js'
+import { loadProto } from '../../../shared/transport/wire.js'
 import { GATEWAY_SECRET_METADATA } from '../../../shared/tls.js'
 import { answer, failure, metadata, type RunningService, runService, soon } from '../rpc/running-service.js'
 import { caller, violationsIn, WriteHarness } from '../rpc/write-harness.js'
@@ -219,6 +223,75 @@ describe('a stored response with a column by permission', () => {
     expect([after.replayed, after.json, after.ignored]).to.deep.equal([true, first.json, ['cost']])
   })
 })
+
+describe('the bytes of Describe', () => {
+  const { Describe } = serviceOf()
+  const names = Array.from({ length: 50 }, (_, at) => `boxes-${at}`)
+  const describeTo = describeCatalogue(makeCatalogue(names.map((name) => ({ ...boxes, name }))), {
+    bypassRole: undefined,
+    parameterName: 'id'
+  })
+  /** The names of the resources in each message that was encoded. */
+  let encoded: string[] = []
+  const encode = (message: DescribeResponse): Buffer => {
+    if (message.resources !== undefined) encoded.push(...message.resources.map(({ name = '' }) => name))
+    return Describe.responseSerialize(message)
+  }
+  beforeEach(() => (encoded = []))
+  const answered = (views: DescribedViews, by: Caller, keyRequired = true): Promise<Buffer> =>
+    views.answer(describeTo.steps(by), { keyRequired })
+
+  it('say what the answer of the same caller says, and keep a view for each set of permissions', async () => {
+    const views = new DescribedViews(encode)
+    for (const keyRequired of [true, false]) {
+      for (const by of [clerk, buyer, caller(), clerk, buyer, anonymous]) {
+        const bytes = await answered(views, by, keyRequired)
+        const whole = Describe.responseDeserialize(Describe.responseSerialize({ ...describeTo(by), keyRequired }))
+        expect(Describe.responseDeserialize(bytes)).to.deep.equal(whole)
+        expect(bytes.includes('price')).to.equal(by === buyer)
+      }
+    }
+    // Only the buyer sees more than the others. Everything else in an answer is of its caller.
+    expect(encoded).to.have.members([...names, ...names])
+  })
+
+  it('are made once for all who ask at one moment, in turns of the event loop', async () => {
+    const views = new DescribedViews(encode)
+    let turns = 0
+    let isDone = false
+    const count = (): void => {
+      turns += 1
+      if (!isDone) setImmediate(count)
+    }
+    setImmediate(count)
+    const answers = await Promise.all([clerk, buyer, clerk, buyer, clerk].map((by) => answered(views, by)))
+    isDone = true
+    expect(encoded).to.have.members([...names, ...names])
+    expect(new Set(answers.map((one) => one.toString('base64')))).to.have.property('size', 2)
+    // The steps of three turns, and as many in which bytes are made.
+    expect(turns).to.be.greaterThan(5)
+    await answered(views, clerk)
+    expect(encoded).to.have.length(100)
+  })
+
+  it('are kept within a bound of bytes, the least used view not', async () => {
+    const { length } = await answered(new DescribedViews(encode), buyer)
+    const views = new DescribedViews(encode, length + 1000)
+    encoded = []
+    for (const by of [clerk, clerk, buyer, buyer, clerk]) await answered(views, by)
+    expect(encoded).to.have.length(150)
+    const none = new DescribedViews(encode, 1000)
+    encoded = []
+    for (const by of [clerk, clerk]) await answered(none, by)
+    expect(encoded).to.have.length(100)
+  })
+})
+
+function serviceOf(): EntityServiceDefinition {
+  // What proto-loader made of the file that the types were generated from.
+  const { entity } = loadProto('entity/v1/entity_service.proto').types as unknown as ProtoGrpcType
+  return entity.v1.EntityService.service
+}
 
 describe('Describe of a column by permission', () => {
   let service: RunningService
