@@ -39,6 +39,8 @@ export interface DataServiceConfig {
   readonly databasePoolSize: number
   /** How the engine's own tables are named in a database that no earlier version made. */
   readonly ownNames: OwnNames
+  /** What versions that are made of the content of rows are keyed with. undefined where no entity has such. */
+  readonly rowVersionSecret: string | undefined
   /** Whether a start runs the migrations that have not run. Without it, it does not start while there are any. */
   readonly migrateAtStart: boolean
   /** What becomes of resources whose tables do not fit: an end of the start, or 503. undefined: 503 for tables of others. */
@@ -98,6 +100,7 @@ export function readConfig(
     },
     databasePoolSize: reader.integer('DATABASE_POOL_SIZE', { fallback: 10, min: 2, max: MAX_CONNECTIONS }),
     ownNames: reader.parsed('ENGINE_TABLE_PREFIX', { fallback: DEFAULT_PREFIX, parse: parseOwnNames }),
+    rowVersionSecret: reader.secret('ROW_VERSION_SECRET'),
     migrateAtStart: reader.flag('MIGRATE_AT_START', false),
     schemaMismatch: reader.parsed('SCHEMA_MISMATCH', { fallback: '', parse: parseSchemaMismatch }),
     sampleData: reader.flag('SAMPLE_DATA', false),

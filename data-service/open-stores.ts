@@ -5,7 +5,7 @@ import type { Logger } from 'pino'
 import { DomainError } from '../shared/errors.js'
 import type { Opened } from '../shared/lifecycle.js'
 import { StartError } from '../shared/start-error.js'
-import { pooledBytes } from './entity/fields/row-version.js'
+import { contentKey, pooledBytes } from './entity/fields/row-version.js'
 import type { Application } from './application.js'
 import type { AuthStore } from './auth/accounts/accounts.js'
 import type { DataServiceConfig } from './config.js'
@@ -83,6 +83,7 @@ export async function openStores(
   how: HowToOpen
 ): Promise<OpenStores> {
   const { opened, random } = how
+  const versionKey = versionKeyOf(config, application)
   const first = config.databases.primary
   const primary = await opening(first, () => openDatabase(first.url, config.databasePoolSize))
   opened.add(primary, ({ sequelize }) => sequelize.close())
@@ -103,11 +104,12 @@ export async function openStores(
   const models = new RowModels(primary.sequelize, entities, 'primary')
   const close = (store: { close(): Promise<void> }): Promise<void> => store.close()
   const memory = new MemoryGuard(how.log)
-  const read = opened.add(new SqlReadStore(readable, entities, { facts, statementUse, models, memory, tables }), close)
   const transactions = primary.openTransactions()
   const rowVersions = pooledBytes(randomBytes)
   const { onEmitted } = how
-  const writing = { facts, tables, transactions, random, randomBytes: rowVersions, onEmitted, statementUse, models }
+  const shared = { facts, tables, statementUse, models, versionKey }
+  const read = opened.add(new SqlReadStore(readable, entities, { ...shared, memory }), close)
+  const writing = { ...shared, transactions, random, randomBytes: rowVersions, onEmitted }
   const write = opened.add(createWriteStore(primary, entities, writing), close)
   const outbox = opened.add(createOutboxStore(readable.primary, { tables, transactions, random }), close)
   const auth = opened.add(openAuthStore(primary, { tables, transactions, random, onEmitted }), close)
@@ -131,6 +133,17 @@ export async function openStores(
       return new Map(Object.entries(states).flatMap(([name, state]) => (state === undefined ? [] : [[name, state]])))
     }
   }
+}
+
+/** The key of row versions that are made of content. Throws where an entity has some, and the settings have no secret for it. */
+function versionKeyOf({ rowVersionSecret }: DataServiceConfig, { entities }: Application): string | undefined {
+  const names = entities.filter((one) => one.contentVersion).map(({ name }) => name)
+  if (names.length === 0) return undefined
+  if (rowVersionSecret !== undefined) return contentKey(rowVersionSecret)
+  throw new StartError(
+    `${names.join(', ')}: rowVersion: 'content' takes ROW_VERSION_SECRET, the same for every data service and after each ` +
+      'start. `openssl rand -hex 32` makes one.'
+  )
 }
 
 /** Loads the sample rows if the settings ask for them, and opens the second store, which holds a part of them. */

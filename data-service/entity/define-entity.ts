@@ -36,7 +36,7 @@ import {
   referencesOf,
   standInChildren,
   standInColumn,
-  versionColumnOf
+  versionsOf
 } from './resolve-columns.js'
 import { resolveFilter, resolveReads, resolveWrites, type UntypedReads, type UntypedWrites } from './resolve-routes.js'
 import { type RowsWords, rowsWords } from './row-predicate.js'
@@ -140,13 +140,27 @@ type AccessDefinition<F> = ReadsDefinition<OpenNameOfType<F, 'int' | 'long'>, F>
   }
 
 /** The words of an entity whose rows have a version. */
-interface DefinitionWithVersion<F, C> {
+type DefinitionWithVersion<F, C> = GuardedWords<F, C> & (VersionInColumn | VersionOfContent)
+
+interface VersionInColumn {
   readonly rowVersion?: never
   /**
    * The column of the row version where it is not `row_version`. It is always 8 bytes, BINARY(8) or a BLOB, which the
    * service advances: a counter or a timestamp that exists could repeat (contract.md section 5).
    */
   readonly rowVersionColumn?: string
+}
+
+/**
+ * For a table that may not be altered: the version is made of the columns of the row, so that a row which has its former
+ * values again has its former version (docs/entity-words.md).
+ */
+interface VersionOfContent {
+  readonly rowVersion: 'content'
+  readonly rowVersionColumn?: never
+}
+
+interface GuardedWords<F, C> {
   /** Which of create, update and delete it has; none without it. */
   readonly writes?: readonly WriteOperation[]
   /** What a PUT or PATCH rejects, or sets besides the members of the body. */
@@ -258,7 +272,7 @@ export function defineEntity<
     name: definition.name,
     table: definition.table ?? snakeCase(definition.name),
     description: definition.description,
-    versionColumn: versionColumnOf(definition),
+    ...versionsOf(definition, ['none', 'content'], mistakes),
     key,
     columns,
     computed: computedOf(definition.computed ?? {}, { columnIn, mistakes }),

@@ -4,6 +4,7 @@ import type { Creation, Deletion } from './creates-and-deletes.js'
 import type { CustomRead } from './custom-read.js'
 import type { Children, Column, Computed, Joined, KeyColumns, ManyToMany, NoKey, Reference } from './fields/columns.js'
 import type { FieldType } from './fields/field.js'
+import type { VersionedTable } from './fields/row-version.js'
 import type { TypedFields } from './fields/rows.js'
 import type { Hooks } from './hooks.js'
 import type { ReadName } from '../../shared/read-parameters.js'
@@ -24,7 +25,7 @@ export type {
 export { tellingColumns } from './fields/columns.js'
 
 /** What `defineEntity` makes of an entity file: its names are resolved to what they stand for. */
-export interface Entity {
+export interface Entity extends VersionedTable {
   /** Route segment. */
   readonly name: string
   readonly table: string
@@ -32,8 +33,6 @@ export interface Entity {
   readonly schema?: string
   /** One sentence for people. */
   readonly description: string
-  /** The column of the row version. undefined for rows without one: there is no `ETag` and no guarded write. */
-  readonly versionColumn: string | undefined
   /** The columns that identify a row: that of the property `id`, or several of a composite key. None for rows without a key. */
   readonly key: KeyColumns | NoKey
   /** The columns of the table, those of the key first, hidden ones included. The row version is not among them. */

@@ -1,7 +1,7 @@
 import type { Children, Column, Computed, Joined, KeyColumns, NoKey, Reference } from './fields/columns.js'
 import type { Field, FieldType, Value } from './fields/field.js'
 import { snakeCase, suggestion } from './fields/names.js'
-import { ROW_VERSION_COLUMN } from './fields/row-version.js'
+import { hasRowVersion, ROW_VERSION_COLUMN, type VersionedTable } from './fields/row-version.js'
 import type { ChildReference, ChildrenDefinition, ResourceChildren, TableChildren, VisibleName } from './fields/rows.js'
 import { text } from './fields/words.js'
 import { isKey } from './key.js'
@@ -51,12 +51,23 @@ export function columnOf(name: string, field: Field): Column {
   return { name, column: field.column ?? snakeCase(name), field }
 }
 
-export function versionColumnOf({
-  key,
-  rowVersion,
-  rowVersionColumn = ROW_VERSION_COLUMN
-}: Pick<TableChildren, 'rowVersion' | 'rowVersionColumn'> & { readonly key?: unknown }): string | undefined {
-  return rowVersion === 'none' || key === 'none' ? undefined : rowVersionColumn
+/** What the words of an entity file say of row versions. Without a compiler `rowVersion` may be any text. */
+export function versionsOf(
+  {
+    key,
+    rowVersion,
+    rowVersionColumn = ROW_VERSION_COLUMN
+  }: { readonly key?: unknown; readonly rowVersion?: string; readonly rowVersionColumn?: string },
+  words: readonly string[],
+  mistakes: string[]
+): VersionedTable {
+  if (rowVersion !== undefined && !words.includes(rowVersion)) {
+    mistakes.push(`\`rowVersion\` is ${words.map((word) => `'${word}'`).join(' or ')} where it is said.`)
+  }
+  if (rowVersion !== undefined || key === 'none') {
+    return { versionColumn: undefined, contentVersion: rowVersion === 'content' && key !== 'none' }
+  }
+  return { versionColumn: rowVersionColumn, contentVersion: false }
 }
 
 export interface JoinedDefinition<R> {
@@ -184,7 +195,7 @@ interface NamedChildren {
 function tableChildren(definition: TableChildren, { name, rootKey }: NamedChildren, mistakes: string[]): Children {
   const { table, store = 'primary', references = {}, children: ofThem = {} } = definition
   const { key, columns } = keyedColumns(definition, mistakes)
-  const versionColumn = versionColumnOf(definition)
+  const versions = versionsOf(definition, ['none'], mistakes)
   const nested = childrenOf(ofThem, key, mistakes)
   for (const one of nested.filter((child) => child.resource === undefined && child.references.length > 0)) {
     mistakes.push(`\`${one.name}\` have no references: no name of \`include\` reaches those of children of children.`)
@@ -206,9 +217,9 @@ function tableChildren(definition: TableChildren, { name, rootKey }: NamedChildr
     key,
     columns,
     references: referencesOf(references, { columnIn, mistakes }),
-    versionColumn,
+    ...versions,
     store,
-    rootWrites: store === 'primary' && versionColumn !== undefined ? 'all' : 'none',
+    rootWrites: store === 'primary' && hasRowVersion(versions) ? 'all' : 'none',
     children
   }
 }
@@ -219,7 +230,7 @@ function resourceChildren(
   { name, rootKey }: NamedChildren,
   mistakes: string[]
 ): Children {
-  const { columns, references, table, key, versionColumn, hooks, overrides } = entity
+  const { columns, references, table, key, versionColumn, contentVersion, hooks, overrides } = entity
   if (!isKey(key)) {
     mistakes.push(`\`${entity.name}\` has no key, by which its rows could be children.`)
     return { ...standInChildren(name), columns }
@@ -229,6 +240,11 @@ function resourceChildren(
     if (known.includes(property)) continue
     const near = suggestion(property, known)
     mistakes.push(`foreignKey names \`${property}\`, which is no field of \`${entity.name}\`.${near}`)
+  }
+  if (contentVersion && writtenBy === 'root') {
+    mistakes.push(
+      `\`writtenBy: 'root'\` is for rows with a version of their own: \`${entity.name}\` says rowVersion: 'content'.`
+    )
   }
   // A row that is brought along passes neither of them.
   const created = hooks.all.length === 0 && overrides.create === undefined ? 'create' : 'none'
@@ -241,8 +257,9 @@ function resourceChildren(
     columns,
     references,
     versionColumn,
+    contentVersion,
     store: 'primary',
-    rootWrites: versionColumn === undefined ? 'none' : writtenBy === 'root' ? 'all' : created,
+    rootWrites: !hasRowVersion(entity) ? 'none' : writtenBy === 'root' ? 'all' : created,
     children: entity.children.filter(({ store }) => store === 'primary').map(onlyRead)
   }
 }
@@ -319,6 +336,7 @@ export function standInChildren(name: string): Children {
     columns: [],
     references: [],
     versionColumn: undefined,
+    contentVersion: false,
     store: 'primary',
     rootWrites: 'none',
     children: []

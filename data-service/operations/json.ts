@@ -1,3 +1,4 @@
+import { hasRowVersion } from '../entity/fields/row-version.js'
 import { setImmediate as turn } from 'node:timers/promises'
 import { rejectionAt } from '../../shared/errors.js'
 import type { Record as WireRecord } from '../../shared/gen/entity/v1/Record.js'
@@ -289,7 +290,7 @@ function childSerializer(
   { children, shown, nested }: ShownChildren,
   followed: readonly PlannedReference[] = []
 ): (child: LoadedChild, out: JsonWriter) => void {
-  const { key, columns, versionColumn } = children
+  const { key, columns } = children
   const member = (name: string, index: number, type: FieldType | 'bytes') => ({
     name,
     write: columnWriter(name, index, type)
@@ -303,7 +304,7 @@ function childSerializer(
   const members = [
     ...(isComposite(children) ? [id] : []),
     ...shown.map((column) => member(column.name, columns.indexOf(column), column.field.type)),
-    ...(versionColumn === undefined ? [] : [member('rowVersion', columns.length, 'bytes')]),
+    ...(hasRowVersion(children) ? [member('rowVersion', columns.length, 'bytes')] : []),
     ...followed.map((one) => ({ name: one.reference.name, write: referenceWriter(one) })),
     ...nested.map((one) => {
       const { name } = one.children

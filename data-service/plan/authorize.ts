@@ -1,3 +1,4 @@
+import { hasRowVersion } from '../entity/fields/row-version.js'
 import { DomainError, rejectionAt, type ViolationPlace } from '../../shared/errors.js'
 import type { OwnerFilter, OwnRows, ReadAccess, WriteAccess } from '../entity/access.js'
 import type { Authenticated, Caller } from '../entity/caller.js'
@@ -183,10 +184,11 @@ export function updatesBy({ writes, overrides }: Entity): boolean {
  * The batches of a resource: those of its single writes, unless the entity file has replaced the write and not its batch as
  * well. A batch would go past what the replacement does. Changes and deletes need versions to be guarded by.
  */
-export function batchesOf({ writes, overrides, versionColumn }: Entity): BatchOperation[] {
+export function batchesOf(entity: Entity): BatchOperation[] {
+  const { writes, overrides } = entity
   return (Object.keys(BATCHES) as BatchOperation[]).filter((batch) => {
     const write = BATCHES[batch]
-    if (write !== 'create' && versionColumn === undefined) return false
+    if (write !== 'create' && !hasRowVersion(entity)) return false
     return writes.has(write) && (overrides[write] === undefined || overrides[batch] !== undefined)
   })
 }

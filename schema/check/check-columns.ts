@@ -238,7 +238,7 @@ export class ColumnChecking {
     if (live === undefined) {
       this.#findings.mistake(
         `${owner}: the table ${table.name} has no column ${column} for the version of rows; a new migration must add it, or ` +
-          `${add(column)}. For a table that may not be altered say rowVersion: 'none', and leave out \`update\` and actions`,
+          `${add(column)}. For a table that may not be altered say rowVersion: 'content', or rowVersion: 'none' without \`update\` and actions`,
         [add(column)]
       )
       if (isWritten) this.#versionTriggers(of)

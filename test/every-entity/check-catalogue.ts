@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { type Children, type Entity, tellingColumns } from '../../data-service/entity/entity.js'
+import { hasRowVersion } from '../../data-service/entity/fields/row-version.js'
 import type { Writability } from '../../data-service/entity/fields/field.js'
 import type { DescribeResponse__Output } from '../../shared/gen/entity/v1/DescribeResponse.js'
 import type { Navigation__Output } from '../../shared/gen/entity/v1/Navigation.js'
@@ -117,7 +118,8 @@ function childTrees(children: readonly Children[], of: Seen): ChildTree[] {
 }
 
 /** By the entity file: the `id` of a composite key, the columns that the caller may see, and the row version. */
-function childTree({ name, key, columns, versionColumn, children }: Children, of: Seen): ChildTree {
+function childTree(tree: Children, of: Seen): ChildTree {
+  const { name, key, columns, children } = tree
   const path = `${of.path}${name}.`
   const seen = columns.filter(
     ({ name: own, field }) => !field.hidden && mayRead(of.rule, `${path}${own}`, of.caller.permissions)
@@ -127,7 +129,7 @@ function childTree({ name, key, columns, versionColumn, children }: Children, of
     members: [
       ...(key.length > 1 ? ['id'] : []),
       ...seen.map((column) => column.name),
-      ...(versionColumn === undefined ? [] : ['rowVersion'])
+      ...(hasRowVersion(tree) ? ['rowVersion'] : [])
     ],
     children: childTrees(children, { ...of, path })
   }

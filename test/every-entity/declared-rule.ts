@@ -1,6 +1,7 @@
 import type { ReadAccess, WriteAccess } from '../../data-service/entity/access.js'
 import type { CustomRead } from '../../data-service/entity/custom-read.js'
 import { type Children, type Column, type Entity, tellingColumns } from '../../data-service/entity/entity.js'
+import { hasRowVersion } from '../../data-service/entity/fields/row-version.js'
 import { presetFor } from '../../data-service/entity/preset.js'
 import {
   ROWS_WORDS,
@@ -49,7 +50,7 @@ function declaredRule(entity: Entity, entities: readonly Entity[]): Rule {
   const ownAccess = [...customReads.values()].filter((read) => read.access !== list)
   return {
     writes: [...writes],
-    versioned: entity.versionColumn !== undefined,
+    versioned: hasRowVersion(entity),
     properties: [
       ...(entity.key.length > 1 ? ['id'] : []),
       ...[...visible, ...computed, ...joined].map(({ name }) => name)

@@ -7,7 +7,7 @@ import { OWNERS } from './callers.js'
 import { type EntityValues, guidOf, madeOf, madeValue, type Values } from './made-values.js'
 import { ownerColumn, type Rule } from './rule.js'
 import { idIn, keyColumns, quoted, tableRow, tableRows } from '../oracle/entity-oracle.js'
-import { columnNames, withNested } from './stored-rows.js'
+import { columnNames, storedVersion, withNested } from './stored-rows.js'
 
 /** A row as it was put into the database, past the service. */
 export interface MadeRow {
@@ -230,9 +230,10 @@ export class RowMaker {
       )
     }
     const id = String(idIn(row, table.key))
+    const ofContent = entity.contentVersion ? await storedVersion(this.#database, entity, id) : undefined
     return {
       id,
-      version: version.toString('base64'),
+      version: ofContent ?? version.toString('base64'),
       values: table.key.length === 1 ? row : { id, ...row },
       children: {}
     }

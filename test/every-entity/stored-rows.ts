@@ -1,8 +1,14 @@
 import type { Children, KeyedEntity } from '../../data-service/entity/entity.js'
+import { contentKey, hasRowVersion } from '../../data-service/entity/fields/row-version.js'
+import { versionExpression } from '../../data-service/sql/entity-rows/statements/where-text.js'
+import { mysqlDialect } from '../../data-service/sql/engines/mysql/mysql-dialect.js'
 import type { OwnTables } from '../../data-service/sql/engines/own-tables.js'
+import { sqliteDialect } from '../../data-service/sql/engines/sqlite/sqlite-dialect.js'
+import { VERSION_KEY } from '../../data-service/sql/engines/statement.js'
 import { partsOfId, quoted } from '../oracle/entity-oracle.js'
 import type { TestDatabase } from '../oracle/test-database.js'
 import { stored } from '../oracle/wire-value.js'
+import { ROW_VERSION_SECRET } from '../stack/stack.js'
 import type { Rule } from './rule.js'
 
 /** Of each SQLite database: the last fingerprint, of which entities it is, and at which number of changes it was taken. */
@@ -29,11 +35,12 @@ async function readFingerprint(database: TestDatabase, entities: readonly KeyedE
   ])
   // One statement for all: a statement for each table took a tenth of the time of these tests.
   const parts = await Promise.all(
-    tables.map(async ({ table, key, versionColumn = 'row_version' }, at) => {
-      const versions = (await columnNames(database, table)).includes(versionColumn) ? [versionColumn] : []
-      const columns = [...key.map(({ column }) => column), ...versions]
+    tables.map(async ({ table, key, versionColumn = 'row_version', contentVersion }, at) => {
+      const there = await columnNames(database, table)
+      const versions = there.includes(versionColumn) ? [versionColumn] : []
+      const columns = contentVersion ? there : [...key.map(({ column }) => column), ...versions]
       // In hex, because texts of different collations do not go into one column.
-      const values = columns.map((column) => `HEX(CONCAT(${quoted(column)}))`).join(', ')
+      const values = columns.map((column) => `COALESCE(HEX(CONCAT(${quoted(column)})), '-')`).join(', ')
       const row = `CONCAT_WS(':', ${at}, ${values})`
       // SQLite has no checksum. MariaDB and the driver would be long in passing on each row.
       const stored = database.kind === 'sqlite' ? row : checksum(row)
@@ -92,13 +99,26 @@ export async function auditEntries(
   return Number(row?.['n'])
 }
 
+/** A version that is made of content is as the service makes it: that it is another for other rows, other tests show. */
+function versionText(database: TestDatabase, entity: KeyedEntity): string {
+  const { val } = versionExpression(
+    entity.table,
+    entity,
+    database.kind === 'sqlite' ? sqliteDialect : mysqlDialect
+  ) as {
+    readonly val: string
+  }
+  return val.replaceAll(`$${VERSION_KEY}`, `'${contentKey(ROW_VERSION_SECRET)}'`)
+}
+
 /** In base64, empty where rows have none; undefined for a row that is not there. */
 export async function storedVersion(
   database: TestDatabase,
-  { table, key, versionColumn }: KeyedEntity,
+  entity: KeyedEntity,
   id: string
 ): Promise<string | undefined> {
-  const version = versionColumn === undefined ? "''" : `HEX(${quoted(versionColumn)})`
+  const { table, key } = entity
+  const version = hasRowVersion(entity) ? `HEX(${versionText(database, entity)})` : "''"
   const condition = key.map(({ column }) => `${quoted(column)} = ?`).join(' AND ')
   const [row] = await database.run(
     `SELECT ${version} AS version FROM ${quoted(table)} WHERE ${condition}`,

@@ -13,6 +13,7 @@ import { outputRoot } from '../harness/package-root.js'
 import { startDataServiceHere } from '../stack/in-process.js'
 import type { Server } from '../stack/server-log.js'
 import { listening, type ServiceProcess, startProcess } from '../stack/service-process.js'
+import { ROW_VERSION_SECRET } from '../stack/stack.js'
 import { TokenMint } from '../stack/token-mint.js'
 import { LibraryStore } from './describe-library.js'
 import { FILE_SETTING, type Handled } from './parcels.js'
@@ -52,7 +53,7 @@ export class OutboxService {
   async #prepare(env: Settings): Promise<void> {
     this.#folder = await mkdtemp(join(tmpdir(), 'outbox-'))
     const keys = await this.#mint.settings(this.#folder)
-    this.#env = { ...keys, ...env, [FILE_SETTING]: this.#file }
+    this.#env = { ...keys, ROW_VERSION_SECRET, ...env, [FILE_SETTING]: this.#file }
     // What runs in this process reads it here.
     process.env[FILE_SETTING] = this.#file
   }

@@ -6,6 +6,7 @@ import { createDocuments, documents, loans, notices } from './documents.js'
 import { complaints, createErrands, errands } from './errands.js'
 import { createParcels, depots, parcelHandler, parcelWebhooks, parcels, parcelWrites, receipts } from './parcels.js'
 import { costCentres, createLedgers, ledgers } from './ledgers.js'
+import { createFittings, fittingPairs, fittings } from './fittings.js'
 import { createGauges, gaugeLogs, gaugeReadings, gauges, gaugeTotals } from './gauges.js'
 import { createVisits, visits } from './visits.js'
 import { addColour, branches, cities, createRooms, regions, rooms } from './rooms.js'
@@ -60,7 +61,9 @@ export default defineApplication({
     diaries,
     contests,
     juries,
-    verdicts
+    verdicts,
+    fittings,
+    fittingPairs
   ],
   // Without a lock, as before the first `uniform-rest proto`.
   typedServices: { package: 'library.v1' },
@@ -85,6 +88,7 @@ export default defineApplication({
     createTickets,
     createPetitions,
     createDiaries,
-    createContests
+    createContests,
+    createFittings
   ]
 })

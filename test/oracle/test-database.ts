@@ -1,4 +1,5 @@
 import { type Connection, createConnection } from 'mysql2/promise'
+import { contentVersion } from '../../data-service/entity/fields/row-version.js'
 import { loadSqlite } from '../../data-service/sql/engines/sqlite/sqlite-connection.js'
 import { matchKey, sortKey } from '../../data-service/sql/engines/sqlite/text-keys.js'
 import type { RawValue, SqlParameter } from './wire-value.js'
@@ -37,6 +38,9 @@ function openSqlite(file: string): TestDatabase {
   )
   database.function('match_key', { deterministic: true }, (text: unknown) =>
     typeof text === 'string' ? matchKey(text) : text
+  )
+  database.function('content_version', (key: unknown, content: unknown) =>
+    contentVersion(Buffer.from(String(key), 'hex'), String(content))
   )
   const statements = new Map<string, ReturnType<typeof database.prepare>>()
   const run: TestDatabase['run'] = (sql, parameters = []) => {

@@ -86,7 +86,7 @@ eachDatabase((kind) => {
       const { mistakes, triggers } = await report()
       expect(mistakes.map(({ text: said }) => said)).to.deep.equal([
         `casts: the table film's cast has no column row version for the version of rows; a new migration must add it, or ${String(mistakes[0]?.statements[0])}. ` +
-          "For a table that may not be altered say rowVersion: 'none', and leave out `update` and actions"
+          "For a table that may not be altered say rowVersion: 'content', or rowVersion: 'none' without `update` and actions"
       ])
       expect(triggers.map(({ statements }) => statements.length)).to.deep.equal([2])
       const [statement = ''] = mistakes[0]?.statements ?? []

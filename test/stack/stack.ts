@@ -60,6 +60,9 @@ export interface StackAnswer {
   readonly body: unknown
 }
 
+/** Of row versions that are made of content. */
+export const ROW_VERSION_SECRET = 'of-the-stacks-of-tests'
+
 /**
  * Starts a data service and a gateway of an application in this process, on free ports and with a data folder of their own.
  * They speak HTTP, gRPC and SQL as they do in processes of their own. Resolves when both serve; rejects with what keeps one
@@ -91,6 +94,7 @@ async function launch<S extends Server>(
         SAMPLE_DATA: 'false',
         MIGRATE_AT_START: 'true',
         COOKIE_SECURE: 'false',
+        ROW_VERSION_SECRET,
         ...(await mint.settings(dataDir)),
         ...chosen,
         GATEWAY_PORT: '0'

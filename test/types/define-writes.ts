@@ -53,6 +53,15 @@ export const writesThatNeedAVersion = [
   defineEntity({ ...things, rowVersion: 'none', writes: ['create'], updates: () => ({}) }),
   // @ts-expect-error and every action
   defineEntity({ ...things, rowVersion: 'none', actions: () => ({}) }),
+  defineEntity({
+    ...things,
+    children: {},
+    rowVersion: 'content',
+    writes: ['create', 'update', 'delete'],
+    updates: () => ({})
+  }),
+  // @ts-expect-error a version is in a column or made of the content
+  defineEntity({ ...things, children: {}, rowVersion: 'content', rowVersionColumn: 'stamp' }),
   // @ts-expect-error there is no other word: rows have a version unless the file says that they have none
   defineEntity({ ...things, rowVersion: 'some' })
 ]

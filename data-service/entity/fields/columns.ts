@@ -1,4 +1,5 @@
 import type { Field, FieldType, Value } from './field.js'
+import type { VersionedTable } from './row-version.js'
 
 /** A column of a table and the DTO property it is served as. */
 export interface Column {
@@ -65,7 +66,7 @@ export interface ManyToMany {
 }
 
 /** Rows of the aggregate, served under `name` with `includeChildren`, in order of id. */
-export interface Children {
+export interface Children extends VersionedTable {
   readonly name: string
   readonly table: string
   /** The resource whose rows they are too. undefined for rows of no resource. */
@@ -81,8 +82,6 @@ export interface Children {
   readonly columns: readonly Column[]
   /** Of these columns. They are served where `include` names them, and by no flag. */
   readonly references: readonly Reference[]
-  /** The column of the row version. undefined for children without one, which no write touches. */
-  readonly versionColumn: string | undefined
   /** `second`: another database that cannot be joined. */
   readonly store: StoreName
   /** What writes of the root may do with them. `create`: insert them together with a new root. */

@@ -1,3 +1,5 @@
+import { createHmac, hkdfSync } from 'node:crypto'
+
 declare const rowVersionBrand: unique symbol
 
 /**
@@ -10,6 +12,18 @@ export const ROW_VERSION_BYTES = 8
 
 /** The column of the row version unless the entity file names another. */
 export const ROW_VERSION_COLUMN = 'row_version'
+
+/** What a table says of the versions of its rows. */
+export interface VersionedTable {
+  /** The column of the row version. undefined for rows without one, or with a version made of their content. */
+  readonly versionColumn: string | undefined
+  /** Whether the version of a row is made of its columns (docs/decisions/094-versions-by-content.md). */
+  readonly contentVersion: boolean
+}
+
+export function hasRowVersion({ versionColumn, contentVersion }: VersionedTable): boolean {
+  return contentVersion || versionColumn !== undefined
+}
 
 /** A version that a client sent or that a row has; undefined for no bytes, which means no version. */
 export function asRowVersion(bytes: Uint8Array): RowVersion | undefined {
@@ -45,6 +59,16 @@ export function nextRowVersion(stored: Buffer): RowVersion {
   const current = Buffer.concat([next, stored]).subarray(-ROW_VERSION_BYTES)
   next.writeBigUInt64BE(BigInt.asUintN(64, current.readBigUInt64BE() + 1n))
   return brand(next)
+}
+
+/** The version of a row with this content, of which nobody without the key learns anything. */
+export function contentVersion(key: Buffer, content: string): RowVersion {
+  return brand(createHmac('sha256', key).update(content).digest().subarray(0, ROW_VERSION_BYTES))
+}
+
+/** The key of the versions of contents, as digits in base 16. A secret that others know too gives a key of its own. */
+export function contentKey(secret: string): string {
+  return Buffer.from(hkdfSync('sha256', secret, Buffer.alloc(0), 'row versions of contents', 32)).toString('hex')
 }
 
 function brand(bytes: Buffer): RowVersion {

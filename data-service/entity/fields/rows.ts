@@ -1,6 +1,7 @@
 import type { Children, Column, KeyColumns, Reference, StoreName } from './columns.js'
 import type { Field, FieldType, ValueOfType, Writability } from './field.js'
 import type { Permission } from './names.js'
+import type { VersionedTable } from './row-version.js'
 
 /** The fields of an entity file. */
 export type Fields = Readonly<Record<string, Field>>
@@ -180,13 +181,12 @@ export interface TypedFields<F> {
 }
 
 /** What children take of the entity whose rows they are. */
-interface ResourceRows<F = Fields> extends TypedFields<F> {
+interface ResourceRows<F = Fields> extends TypedFields<F>, VersionedTable {
   readonly name: string
   readonly table: string
   readonly key: KeyColumns
   readonly columns: readonly Column[]
   readonly references: readonly Reference[]
-  readonly versionColumn: string | undefined
   readonly children: readonly Children[]
   readonly hooks: { readonly all: readonly unknown[] }
   readonly overrides: { readonly create?: unknown }

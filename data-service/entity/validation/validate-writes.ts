@@ -7,19 +7,22 @@ import type { Operand } from '../fields/field.js'
 import { isComposite, isKeyed, type Keyed, keyMaker } from '../key.js'
 import { READ_SEGMENTS, WRITE_OPERATIONS, type WriteOperation } from '../operations.js'
 import { permissionMistakes, readMistakes } from './validate-access.js'
+import { hasRowVersion } from '../fields/row-version.js'
 import { columnMistakes, nameMistakes } from './validate-fields.js'
 
 /** Mistakes in writes: operations, write access, creation, states of deletes. */
 export function writeMistakes(entity: Entity, permissions: readonly string[]): string[] {
   return [
     ...writeOperationMistakes(entity),
+    ...contentVersionMistakes(entity),
     ...writeAccessMistakes(entity, permissions),
     ...creationMistakes(entity),
     ...stateMistakes(entity.deletion).map((mistake) => `deletes: ${mistake}`)
   ]
 }
 
-function writeOperationMistakes({ writes, creation, deletion, updateRule, actions, versionColumn }: Entity): string[] {
+function writeOperationMistakes(entity: Entity): string[] {
+  const { writes, creation, deletion, updateRule, actions } = entity
   const known: readonly string[] = WRITE_OPERATIONS
   const mistakes = [...writes].filter((one) => !known.includes(one)).map((one) => `\`${one}\` is no write.`)
   const needs = (operation: WriteOperation, used: boolean, what: string): void => {
@@ -28,11 +31,35 @@ function writeOperationMistakes({ writes, creation, deletion, updateRule, action
   needs('create', creation.prepare !== undefined || creation.children.length > 0, 'creates')
   needs('delete', deletion.rule !== undefined || deletion.required.length > 0, 'deletes')
   needs('update', updateRule !== undefined, 'updates')
-  if (versionColumn === undefined) {
+  if (!hasRowVersion(entity)) {
     const guarded = [...(writes.has('update') ? ['update'] : []), ...actions.keys()]
     mistakes.push(...guarded.map((name) => `\`${name}\` is a guarded write, which needs rows with a row version.`))
   }
   return mistakes
+}
+
+/**
+ * What a version of the content cannot cover, or would tell: the rows of children have columns of their own, and a caller
+ * who sets a value and cannot read it would learn from an unchanged version that it was the stored one.
+ */
+function contentVersionMistakes({ contentVersion, children, columns }: Entity): string[] {
+  if (!contentVersion) return []
+  const rule = "rowVersion: 'content'"
+  return [
+    ...children
+      .filter(({ resource, rootWrites }) => resource === undefined || rootWrites === 'all')
+      .map(
+        ({ name }) =>
+          `${rule} does not cover the rows of \`${name}\`: make them a resource of their own, or give the table a version column.`
+      ),
+    ...columns
+      .filter(({ field: { hidden, writability } }) => hidden && writability === 'always')
+      .map(
+        ({ name }) =>
+          `${rule} would tell who sets \`${name}\` whether it had that value: leave the write-only field out, make it onCreate, ` +
+          'or give the table a version column.'
+      )
+  ]
 }
 
 function writeAccessMistakes(entity: Entity, permissions: readonly string[]): string[] {
@@ -117,7 +144,7 @@ function creationMistakes(entity: Entity): string[] {
   const mistakes = creation.prepare === undefined ? [...unfilled(entity, ''), ...unmadeKey(entity)] : []
   for (const { children, min } of creation.children) {
     if (children.store !== 'primary') mistakes.push(`\`${children.name}\` is in another store and no part of a write.`)
-    if (children.versionColumn === undefined) {
+    if (!hasRowVersion(children)) {
       mistakes.push(`\`${children.name}\` has no row version and is no part of a write.`)
     } else if (children.rootWrites === 'none' && children.resource !== undefined) {
       mistakes.push(

@@ -1,3 +1,4 @@
+import { hasRowVersion } from '../../entity/fields/row-version.js'
 import { createHash } from 'node:crypto'
 import type { Action as WireAction } from '../../../shared/gen/entity/v1/Action.js'
 import type { AllowedCalls } from '../../../shared/gen/entity/v1/AllowedCalls.js'
@@ -307,7 +308,7 @@ function describeChildren(
     example: examples.ofChild(column, children, isNested ? undefined : entity)
   }))
   const writeOnly = children.columns.filter((column) => column.field.hidden && isSettableOfChild(column, children))
-  const version = children.versionColumn === undefined ? [] : [rowVersion]
+  const version = hasRowVersion(children) ? [rowVersion] : []
   return {
     name,
     kind: 'NAVIGATION_KIND_CHILDREN',

@@ -1,3 +1,4 @@
+import { hasRowVersion } from '../../entity/fields/row-version.js'
 import type { DomainError } from '../../../shared/errors.js'
 import { type Change, type NamedValues, reject, type Rejection } from '../../entity/action.js'
 import type { Children, Column } from '../../entity/entity.js'
@@ -202,7 +203,7 @@ export async function deleteRoot(root: WrittenRoot<DeletePlan['expected']>, step
   const { entity } = resource
   const plan = planDelete({ entity, key, scope, expected, required: requiredConditions(state) })
   // A table without row versions has no column that a DELETE could compare, and no version of any row is the expected one.
-  const isPossible = entity.versionColumn !== undefined || expected === 'unconditional'
+  const isPossible = hasRowVersion(entity) || expected === 'unconditional'
   if (!isPossible || !(await steps.unit.delete(plan))) throw await whyUnmatched(root, steps)
 }
 
@@ -288,7 +289,8 @@ export async function changeRoot(
   const changes = Object.entries(change.children ?? {})
   const ofChildren = child === undefined ? changes : withChild(changes, child)
   const name = action ?? operation
-  const isAlone = ofChildren.length === 0 && !changesOthers(change) && !hasHooks(entity, name)
+  // An entry that is sent behind the UPDATE would be of a row whose values change, which those of a version of the content may not.
+  const isAlone = !entity.contentVersion && ofChildren.length === 0 && !changesOthers(change) && !hasHooks(entity, name)
   if (isAlone && !isReadAfter(entity, plan)) {
     const told = { action: name, changes: updatedColumns(plan, before), ignored }
     const answer = await steps.updateAndAnswer(resource, plan, told)

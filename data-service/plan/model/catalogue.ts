@@ -1,3 +1,4 @@
+import { hasRowVersion } from '../../entity/fields/row-version.js'
 import { DomainError } from '../../../shared/errors.js'
 import type { Caller } from '../../entity/caller.js'
 import {
@@ -156,13 +157,13 @@ function shapedProperties(
     readonly linkedRows: (navigation: ManyToMany) => LinkedRows
   }
 ): ShapedProperty[] {
-  const { versionColumn, columns, computed, joined, references, manyToMany, children } = entity
+  const { columns, computed, joined, references, manyToMany, children } = entity
   return [
     ...(isKeyed(entity) && isComposite(entity) ? [{ kind: 'id', key: entity.key } as const] : []),
     ...columns.filter(({ field }) => !field.hidden).map((column) => ({ kind: 'column', column }) as const),
     ...computed.map((one) => ({ kind: 'computed', computed: one }) as const),
     ...joined.map((one) => ({ kind: 'joined', joined: one, ...resolve.joinedPath(one) }) as const),
-    ...(versionColumn === undefined ? [] : [{ kind: 'rowVersion' } as const]),
+    ...(hasRowVersion(entity) ? [{ kind: 'rowVersion' } as const] : []),
     ...references.map((reference) => ({ kind: 'reference', reference }) as const),
     ...manyToMany.map((one) => ({ kind: 'manyToMany', navigation: resolve.linkedRows(one) }) as const),
     ...children.map((one) => ({ kind: 'children', ...shownChildren(one, ({ field }) => !field.hidden) }) as const)

@@ -14,6 +14,9 @@ export type Expression = ReturnType<typeof literal> | ReturnType<typeof fn> | Re
 /** A value that is sent apart from the statement's text. Numbers are digits or bigint; a `number` is a safe integer. */
 export type BoundValue = string | bigint | number | Buffer | null
 
+/** The bind name of `SqlDialect.versionKey`. */
+export const VERSION_KEY = 'versionKey'
+
 /** Values by their bind name, such as `$f0_1` for the second operand of the first condition. */
 export type BoundValues = Record<string, BoundValue>
 
@@ -445,6 +448,16 @@ export interface SqlDialect {
    * of a row repeats, and two writers of a row cannot make the same one.
    */
   readonly nextVersion: (column: string) => string
+  /**
+   * A version of 8 bytes that is made of the stored values of columns, quoted as the text has them, and of `names`, digits in
+   * base 16. It is different for every other value, also one that a collation equates, and takes the bound `versionKey`.
+   */
+  readonly contentVersion: (
+    values: readonly { readonly text: string; readonly type: FieldType }[],
+    names: string
+  ) => string
+  /** What keeps callers from guessing values by a version of the content: digits in base 16. undefined where no table has one. */
+  readonly versionKey?: string
   readonly totals: TotalsDialect
   /** The end of a SELECT that locks its rows until the transaction ends. Empty if the database has one writer at a time. */
   readonly forUpdate: string

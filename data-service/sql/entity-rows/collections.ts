@@ -1,7 +1,8 @@
+import type { VersionColumn } from './statements/where-text.js'
 import type { Children, Column, KeyedEntity } from '../../entity/entity.js'
 import type { Value } from '../../entity/fields/field.js'
 import type { JsonWriter } from '../../entity/fields/json-text.js'
-import { ROW_VERSION_BYTES } from '../../entity/fields/row-version.js'
+import { hasRowVersion, ROW_VERSION_BYTES } from '../../entity/fields/row-version.js'
 import { binary } from '../../entity/fields/words.js'
 import { idText, keyOfValues, type RowKey } from '../../entity/key.js'
 import {
@@ -119,7 +120,7 @@ export async function loadLinked(
   const { link, from, to, target } = navigation
   const linked = (column: Column): Path => ({ through: to, column })
   const shown = projection.selected.map((one): Path => {
-    if (one.kind === 'rowVersion') return linked(versionColumn(target))
+    if (one.kind === 'rowVersion') return linked(versionAsColumn(target))
     return one.kind === 'joined' ? pathBehind(to, one) : linked(one.column)
   })
   const ownerKey = referencePaths(from, of.owner)
@@ -170,10 +171,10 @@ function mapValues<One, Other>(values: ReadonlyMap<string, One>, map: (one: One)
   return new Map(Array.from(values, ([key, one]) => [key, map(one)]))
 }
 
-/** The row version as a column, which joined rows can be asked for. */
-function versionColumn({ name, versionColumn: column }: KeyedEntity): Column {
-  if (column === undefined) throw new TypeError(`${name} has no row version`)
-  return { name: 'rowVersion', column, field: binary(ROW_VERSION_BYTES) }
+/** The row version as a column, which joined rows can be asked for. One of the content is an expression in its place. */
+function versionAsColumn(target: KeyedEntity): VersionColumn {
+  const { versionColumn = '' } = target
+  return { name: 'rowVersion', column: versionColumn, field: binary(ROW_VERSION_BYTES), versionOf: target }
 }
 
 /**
@@ -239,8 +240,8 @@ export async function loadChildren(
 }
 
 /** What a child has behind the key of the row that it belongs to. */
-function selectionOfChildren({ columns, versionColumn }: Children, more: readonly Path[]): Selection {
-  const shown = [...columns.map(own), ...(versionColumn === undefined ? [] : (['rowVersion'] as const))]
+function selectionOfChildren(children: Children, more: readonly Path[]): Selection {
+  const shown = [...children.columns.map(own), ...(hasRowVersion(children) ? (['rowVersion'] as const) : [])]
   return { selected: [...shown, ...more], selectedKey: '', shown: shown.length }
 }
 

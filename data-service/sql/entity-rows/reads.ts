@@ -50,7 +50,7 @@ import { RowModels } from './statements/row-models.js'
 import { SharedReads } from './shared-reads.js'
 import { type CacheUse, Statements } from './statements/statements.js'
 import { totalsReader } from './statements/totals-text.js'
-import { withLiveTexts } from './statements/where-text.js'
+import { withLiveTexts, withVersionKey } from './statements/where-text.js'
 import type { TableFacts } from './table-facts.js'
 
 interface Databases {
@@ -70,6 +70,8 @@ interface ReadStoreDeps {
   readonly models?: RowModels
   /** Those of the primary database, of which histories are read. */
   readonly tables?: OwnTables
+  /** As `SqlDialect.versionKey`. */
+  readonly versionKey?: string | undefined
 }
 
 /** One of the service's two databases. */
@@ -92,14 +94,12 @@ export class SqlReadStore implements ReadStore {
   /** Everybody who opens a form asks for the same rows. */
   readonly #lookups = new SharedReads<LookupResult>()
 
-  constructor(
-    databases: Databases,
-    entities: readonly Entity[],
-    { facts: { sortOrders, texts, sharedKeys } = {}, statementUse: use, models, memory, tables }: ReadStoreDeps = {}
-  ) {
+  constructor(databases: Databases, entities: readonly Entity[], deps: ReadStoreDeps = {}) {
+    const { facts: { sortOrders, texts, sharedKeys } = {}, statementUse: use, models, memory, tables } = deps
     const storeOf = (name: StoreName, database: Database): ReadableStore => {
       const known = name === 'primary' ? models : undefined
-      const dialect = name === 'primary' ? withLiveTexts(database.dialect, texts) : database.dialect
+      const live = name === 'primary' ? withLiveTexts(database.dialect, texts) : database.dialect
+      const dialect = withVersionKey(live, deps.versionKey)
       const statements = new Statements(known ?? new RowModels(database.sequelize, entities, name), dialect, {
         sortOrders,
         use

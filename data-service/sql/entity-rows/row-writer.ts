@@ -2,12 +2,13 @@ import { LRUCache } from 'lru-cache'
 import { literal, Op, type Sequelize, where, type WhereOptions } from 'sequelize'
 import { DomainError } from '../../../shared/errors.js'
 import type { Column } from '../../entity/entity.js'
-import type { RowVersion } from '../../entity/fields/row-version.js'
+import type { RowVersion, VersionedTable } from '../../entity/fields/row-version.js'
 import type { Value } from '../../entity/fields/field.js'
+import { int } from '../../entity/fields/words.js'
 import type { Assignments, ExpectedVersions, UpdatePlan } from '../../plan/model/plans.js'
 import { boundValues, comparisonsOf, pathsOf, type RowCondition, shapeOf } from './statements/conditions.js'
 import { CacheUse } from './statements/statements.js'
-import { columnNamed, whereAll } from './statements/where-text.js'
+import { versionExpression, whereAll } from './statements/where-text.js'
 import { generatorOf } from '../engines/sequelize-inner.js'
 import type { Changed } from '../engines/sessions.js'
 import {
@@ -19,6 +20,7 @@ import {
   quotedIdentifier,
   type ShownStatement,
   type SqlDialect,
+  type Statement,
   type StatementText,
   statementText,
   Unstorable
@@ -27,10 +29,7 @@ import type { TransactionAttempt } from '../transactions.js'
 import type { RowChange, ViolatedKeys } from './violated-keys.js'
 
 /** A table that is written. */
-interface WrittenTable extends Pick<RowChange['into'], 'table' | 'columns' | 'foreignKey'> {
-  /** undefined for a table without row versions. */
-  readonly versionColumn: string | undefined
-}
+interface WrittenTable extends Pick<RowChange['into'], 'table' | 'columns' | 'foreignKey'>, VersionedTable {}
 
 interface RowToInsert {
   readonly values: Assignments
@@ -112,7 +111,7 @@ export class RowWriter {
   }
 
   /**
-   * Returns whether a row matched. Its version always advances, so a matched row is also a changed row. `tried`: the version
+   * Returns whether a row matched. A version in a column always advances, so that a matched row is also a changed row. `tried`: the version
    * in a dry run. The one after the stored version is that of the next write, and is not told to anybody before.
    */
   async update(
@@ -130,8 +129,20 @@ export class RowWriter {
     const reset = defaulted.map(({ column }) => column)
     const statement = this.#texts.update(match, { columns, reset, isTried: tried !== undefined })
     const written = [...values.keys()].filter((column) => values.get(column) !== null)
-    const { rows } = await this.#change(session, { statement, bound }, { verb: 'update', into: matched.of, written })
-    return rows > 0
+    const change = async (): Promise<boolean> => {
+      const into = matched.of
+      return (await this.#change(session, { statement, bound }, { verb: 'update', into, written })).rows > 0
+    }
+    if (await change()) return true
+    // A server counts the rows whose values change. Under lock the row stays matched, and the UPDATE is known to have met it.
+    if (!matched.of.contentVersion || !(await this.#isMatched(session, match, bound))) return false
+    await change()
+    return true
+  }
+
+  async #isMatched(session: TransactionAttempt, match: Match, bound: BoundValues): Promise<boolean> {
+    const [row] = await session.run(this.#texts.matched(match), bound)
+    return row !== undefined
   }
 
   async delete(session: TransactionAttempt, matched: DeletedMatch): Promise<boolean> {
@@ -245,6 +256,8 @@ interface Match {
 
 const MAX_TEXTS = 500
 
+const ONE = int()
+
 /**
  * The texts of INSERT, UPDATE and DELETE statements for one database, each shape compiled once. Values are bound as `r0_2`
  * for the third column of the first row of an INSERT, as `s2` for the third of the SET of an UPDATE, as `e0` for the first
@@ -303,7 +316,7 @@ export class ChangeTexts {
     return statementText(`INSERT INTO ${quotedIdentifier(table)} (${into}) ${row} RETURNING ${answered}`)
   }
 
-  /** Sets the columns, `reset` to their defaults, and advances the version or, of a dry run, sets it. */
+  /** Sets the columns, `reset` to their defaults, and advances the version in a column or, of a dry run, sets it. */
   update(
     match: Match,
     {
@@ -315,13 +328,19 @@ export class ChangeTexts {
     const verb = isTried ? 'try' : 'update'
     const key = `${verb}\`${matchShape(match)}\`${columns.join('`')}\`${reset.length}\`${reset.join('`')}`
     return this.#guarded(key, match, (rows) => {
-      const { table, versionColumn } = match.of
-      if (versionColumn === undefined)
-        throw new TypeError(`Rows of ${table} have no version that an UPDATE could advance`)
+      const { table, columns: own, versionColumn, contentVersion } = match.of
       const values = Object.fromEntries(columns.map((one, index) => [one, literal(`$s${index}`)]))
       for (const one of reset) values[one] = literal(this.#defaultOf(table, one))
-      const next = isTried ? `$${TRIED}` : this.#dialect.nextVersion(quotedIdentifier(versionColumn))
-      values[versionColumn] = literal(next)
+      if (versionColumn !== undefined) {
+        const next = isTried ? `$${TRIED}` : this.#dialect.nextVersion(quotedIdentifier(versionColumn))
+        values[versionColumn] = literal(next)
+      } else if (contentVersion) {
+        // An UPDATE sets a column, and a body may set none.
+        const [first] = own
+        if (first !== undefined && Object.keys(values).length === 0) {
+          values[first.column] = literal(quotedIdentifier(first.column))
+        }
+      } else throw new TypeError(`Rows of ${table} have no version that an UPDATE could advance`)
       return this.#generator.updateQuery(table, values, rows, {}).query
     })
   }
@@ -330,6 +349,15 @@ export class ChangeTexts {
     return this.#guarded(`delete\`${matchShape(match)}`, match, (rows) =>
       this.#generator.deleteQuery(match.of.table, rows, {})
     )
+  }
+
+  /** Locks the matched row, and selects a number for it. */
+  matched(match: Match): Statement {
+    const { sql, binds } = this.#text(`matched\`${matchShape(match)}`, () => {
+      const text = this.#generator.deleteQuery(match.of.table, this.#where(match), {}).replace(/;$/, '')
+      return statementText(`SELECT 1 ${text.slice('DELETE '.length)}${this.#dialect.forUpdate}`)
+    })
+    return { sql, binds, decode: [this.#dialect.decode(ONE)], exact: false }
   }
 
   /** A change of matched rows, with its form that may be sent together with the start of its transaction. */
@@ -365,7 +393,8 @@ export class ChangeTexts {
     else this.#use.misses += 1
   }
 
-  #where({ of: { table, versionColumn }, conditions, versions }: Match): WhereOptions {
+  #where({ of, conditions, versions }: Match): WhereOptions {
+    const { table } = of
     if (
       comparisonsOf(conditions)
         .flatMap(pathsOf)
@@ -375,9 +404,9 @@ export class ChangeTexts {
     }
     const all = whereAll(conditions, { dialect: this.#dialect, root: table })
     if (versions === 0) return all
-    if (versionColumn === undefined) throw new TypeError(`Rows of ${table} have no version to compare`)
     const names = Array.from({ length: versions }, (_, index) => `$e${index}`)
-    return { [Op.and]: [all, where(columnNamed(table, versionColumn), Op.in, literal(`(${names.join(', ')})`))] }
+    const version = versionExpression(table, of, this.#dialect)
+    return { [Op.and]: [all, where(version, Op.in, literal(`(${names.join(', ')})`))] }
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Children, Entity, KeyedEntity, KeyColumns } from '../../entity/entity.js'
-import { asRowVersion } from '../../entity/fields/row-version.js'
+import { asRowVersion, hasRowVersion } from '../../entity/fields/row-version.js'
 import type { Value } from '../../entity/fields/field.js'
 import { idText, type Keyed, keyOfValues, type RowKey } from '../../entity/key.js'
 import type {
@@ -183,7 +183,7 @@ export class StoredRows {
     const { statements, dialect } = this.#source
     const statement = statements.rows({
       entity,
-      selected: [...entity.columns.map(own), ...(entity.versionColumn === undefined ? [] : (['rowVersion'] as const))],
+      selected: [...entity.columns.map(own), ...(hasRowVersion(entity) ? (['rowVersion'] as const) : [])],
       selectedKey: 'stored',
       conditions,
       sort: keyOrder(entity),

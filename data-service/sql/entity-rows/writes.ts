@@ -54,7 +54,7 @@ import { ownCall, ownChange, ownSelect, ownValues, withinLimit } from './own-sta
 import { ChangeTexts, RowWriter } from './row-writer.js'
 import { RowModels } from './statements/row-models.js'
 import { type CacheUse, Statements } from './statements/statements.js'
-import { withLiveTexts } from './statements/where-text.js'
+import { withLiveTexts, withVersionKey } from './statements/where-text.js'
 import { assertPrimary, storedKey, StoredRows } from './stored-rows.js'
 import { runTransaction, type TransactionAttempt } from '../transactions.js'
 import type { TableFacts } from './table-facts.js'
@@ -80,6 +80,8 @@ interface WriteStoreDeps {
   readonly statementUse?: CacheUse
   /** Those of the database, which a read store uses too. Made of the entities without them. */
   readonly models?: RowModels
+  /** As `SqlDialect.versionKey`. */
+  readonly versionKey?: string | undefined
 }
 
 /** Writes to the primary database. Sends nothing before the first write. */
@@ -136,7 +138,7 @@ function unitParts(
   const { tables: ownTables } = deps
   const { facts: { defaults, texts, keys, sharedKeys } = {}, statementUse: use } = deps
   const { models = new RowModels(sequelize, entities, 'primary') } = deps
-  const dialect = withLiveTexts(database.dialect, texts)
+  const dialect = withVersionKey(withLiveTexts(database.dialect, texts), deps.versionKey)
   const statements = new Statements(models, dialect, { use })
   const owners = new Map(entities.filter(isKeyed).flatMap((entity) => entity.children.map((one) => [one, entity])))
   const ownerOf = (children: Children): KeyedEntity => {
@@ -277,6 +279,8 @@ class SqlUnitOfWork implements UnitOfWork {
     const { guards } = dialect
     // Tables in a schema of their own are others', and are only read.
     if (guards === undefined || children.length > 0 || entity.schema !== undefined) return undefined
+    // An INSERT binds nothing but values.
+    if (entity.contentVersion) return undefined
     const selection = selectionOf(entity, projection, [])
     const isJoined = selection.selected.some((one) => one !== 'rowVersion' && one.through !== null)
     const [id] = entity.key

@@ -15,7 +15,8 @@ import {
   readableBy,
   readOnly,
   text,
-  writableBy
+  writableBy,
+  writeOnly
 } from '../../../data-service/entity/fields/words.js'
 import { preset } from '../../../data-service/entity/preset.js'
 import { CatalogueError, checkCatalogue } from '../../../data-service/entity/validation/validate.js'
@@ -65,6 +66,9 @@ const part = { children: 'parts', id: 'partId', version: 'partRowVersion' }
 
 describe('checkCatalogue of writes', () => {
   it('passes what is sound', () => {
+    const pin = onCreate(writeOnly(text(4)))
+    const content = { rowVersion: 'content', children: {}, fields: { ...phases.fields, pin } }
+    expect(mistakes({ ...content, access: { read: everyone, write: ownRows('ownerId') } })).to.equal('')
     expect(mistakes({})).to.equal('')
     expect(mistakes(acting('resize', { ...partId, child: part, when: { status: ['a'] }, loads: ['parts'] }))).to.equal(
       ''
@@ -74,6 +78,19 @@ describe('checkCatalogue of writes', () => {
 
   const cases: Record<string, [definition: object, mistake: RegExp]> = {
     'a write that is none': [{ writes: ['upsert'] }, /`upsert` is no write/],
+    'children with a version of the content': [
+      { rowVersion: 'content' },
+      /rowVersion: 'content' does not cover the rows of `parts`.*\n.*does not cover the rows of `views`/
+    ],
+    'a write-only field with a version of the content': [
+      { rowVersion: 'content', children: {}, fields: { ...phases.fields, pin: writeOnly(text(4)) } },
+      /rowVersion: 'content' would tell who sets `pin` whether it had that value/
+    ],
+    'a word that is none of row versions': [{ rowVersion: 'some' }, /`rowVersion` is 'none' or 'content'/],
+    'children with a version of the content of their own': [
+      { children: { parts: { table: 'parts', foreignKey: 'thingId', rowVersion: 'content', fields: phases.fields } } },
+      /children `parts`: `rowVersion` is 'none' where it is said/
+    ],
     'deletes without a delete': [
       { writes: ['create'], deletes: { when: { status: ['a'] } } },
       /deletes without `delete` among writes/

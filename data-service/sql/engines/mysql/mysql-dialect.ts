@@ -1,5 +1,5 @@
 import { fn, literal } from 'sequelize'
-import { anyOfTuples, type SqlDialect, type TextMatch } from '../statement.js'
+import { anyOfTuples, type SqlDialect, type TextMatch, VERSION_KEY } from '../statement.js'
 import { mysqlBoundOperand, mysqlBoundText, mysqlDecoder, mysqlOperand, mysqlValue } from './mysql-values.js'
 import { mysqlTotals } from './mysql-totals.js'
 import { mysqlWords } from './mysql-words.js'
@@ -63,6 +63,7 @@ export const mysqlDialect: SqlDialect = {
   },
   insertOrUpdate: (insert, _key, update) => `${insert} ON DUPLICATE KEY UPDATE ${update}`,
   nextVersion,
+  contentVersion,
   totals: mysqlTotals,
   forUpdate: ' FOR UPDATE',
   forUpdateNow: ' FOR UPDATE NOWAIT'
@@ -72,6 +73,18 @@ export const mysqlDialect: SqlDialect = {
 function nextVersion(column: string): string {
   const next = `CAST(CONV(HEX(${column}), 16, 10) AS UNSIGNED) + 1`
   return `IF(${column} = 0x${'FF'.repeat(8)}, 0x${'00'.repeat(8)}, UNHEX(LPAD(HEX(${next}), 16, 0)))`
+}
+
+/**
+ * SHA2 takes the bytes of a text in the character set of its column. Added to a double, a float is not rounded as its text
+ * would be. All parts are of one length, so that no two lists of values make the same bytes.
+ */
+function contentVersion(...[values, names]: Parameters<SqlDialect['contentVersion']>): string {
+  const parts = values.map(({ text, type }) => {
+    const value = type === 'double' ? `${text} + 0e0` : text
+    return `IFNULL(SHA2(${value}, 256), REPEAT(0, 64))`
+  })
+  return `UNHEX(LEFT(SHA2(CONCAT(UNHEX($${VERSION_KEY}), 0x${names}, ${parts.join(', ')}), 256), 16))`
 }
 
 /** The escape character is `!`, which unlike the backslash means the same in every sql_mode. */

@@ -4,7 +4,7 @@ import type * as sqliteDriver from '@photostructure/sqlite'
 import { LRUCache } from 'lru-cache'
 import { type Cancellation, throwIfAborted } from '../../../../shared/transport/cancellation.js'
 import { requireOptional } from '../../../../shared/optional-package.js'
-import { nextRowVersion } from '../../../entity/fields/row-version.js'
+import { contentVersion, nextRowVersion } from '../../../entity/fields/row-version.js'
 import { forNoCall, observedAtOnce, rowsRead } from '../../../observe/call-scope.js'
 import { quotientKey } from './exact-sums.js'
 import { matchKey, sortKey } from './text-keys.js'
@@ -174,7 +174,7 @@ const MAX_PREPARED_TEXT = 1_000_000
 /**
  * One connection to the embedded database, with foreign keys on. It defines the SQL functions that compare
  * text: `sort_key(text)`, `set_has(words, word)`, and `text_contains`, `text_starts_with` and `text_ends_with` of (text, match key of the
- * operand), which return 1 or 0; `quotient_key` and `go_on` of totals; and `next_row_version(bytes)`. Its methods are synchronous and throw SqliteError. If another connection holds the lock,
+ * operand), which return 1 or 0; `quotient_key` and `go_on` of totals; `next_row_version(bytes)`; and `content_version(key, text)`. Its methods are synchronous and throw SqliteError. If another connection holds the lock,
  * that is SQLITE_BUSY at once: callers wait with `retryWhileBusy`.
  */
 export class SqliteConnection {
@@ -206,6 +206,10 @@ export class SqliteConnection {
     this.#database.function('next_row_version', { deterministic: true }, (version: unknown) =>
       nextRowVersion(versionBytes(version))
     )
+    this.#database.function('content_version', { deterministic: true }, (key: unknown, content: unknown) => {
+      this.#goOn()
+      return contentVersion(Buffer.from(String(key), 'hex'), String(content))
+    })
   }
 
   /** Opens a file for reading only. A file that does not exist is an error (SQLITE_CANTOPEN). */

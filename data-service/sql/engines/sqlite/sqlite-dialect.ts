@@ -1,5 +1,5 @@
 import { fn, literal } from 'sequelize'
-import type { SqlDialect, ViolatedKey } from '../statement.js'
+import { type SqlDialect, VERSION_KEY, type ViolatedKey } from '../statement.js'
 import { sqliteBoundOperand, sqliteDecoder, sqliteOperand, sqliteValue } from './sqlite-values.js'
 import { sqliteTotals } from './sqlite-totals.js'
 import { matchKey } from './text-keys.js'
@@ -52,9 +52,19 @@ export const sqliteDialect: SqlDialect = {
   insertOrUpdate: (insert, key, update) => `${insert} ON CONFLICT (${key}) DO UPDATE SET ${update}`,
   // sqlite-connection.ts defines the function: SQLite itself reads no number out of bytes.
   nextVersion: (column) => `next_row_version(${column})`,
+  contentVersion,
   totals: sqliteTotals,
   forUpdate: '',
   forUpdateNow: undefined
+}
+
+/** The values with their types, of texts and blobs the bytes. sqlite-connection.ts defines the function. */
+function contentVersion(values: readonly { readonly text: string }[], names: string): string {
+  const parts = values.map(
+    ({ text }) =>
+      `typeof(${text}) || CASE WHEN typeof(${text}) IN ('text', 'blob') THEN hex(${text}) ELSE quote(${text}) END`
+  )
+  return `content_version($${VERSION_KEY}, '${names}' || ${parts.join(" || ',' || ")})`
 }
 
 /** As `SqlDialect.violatedKey`. An index of expressions is named, and of another one its columns. */

@@ -9,7 +9,8 @@ import {
   type BoundValues,
   padToPowerOfTwo,
   quotedIdentifier,
-  type SqlDialect
+  type SqlDialect,
+  VERSION_KEY
 } from '../../engines/statement.js'
 
 /**
@@ -181,7 +182,7 @@ export function scopeKey(scope: RowScope, dialect: SqlDialect): string {
 
 /** The same of conditions of one entity. */
 export function conditionsText(conditions: readonly RowCondition[], dialect: SqlDialect): string {
-  const values = Object.values(boundValues(conditions, dialect))
+  const values = Object.values(comparedValues(conditions, dialect))
   const texts = values.map((value) =>
     Buffer.isBuffer(value) ? `bytes ${value.toString('hex')}` : `${typeof value} ${String(value)}`
   )
@@ -215,6 +216,12 @@ const plainTextName = bindNamesOfTwo('t')
 
 /** The operands of the conditions under the names that `whereAll` gave them. */
 export function boundValues(conditions: readonly RowCondition[], dialect: SqlDialect): BoundValues {
+  const values = comparedValues(conditions, dialect)
+  if (dialect.versionKey !== undefined) values[VERSION_KEY] = dialect.versionKey
+  return values
+}
+
+function comparedValues(conditions: readonly RowCondition[], dialect: SqlDialect): BoundValues {
   const values: BoundValues = {}
   comparisonsOf(conditions).forEach((condition, index) => {
     const paths = pathsOf(condition)

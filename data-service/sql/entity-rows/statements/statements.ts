@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { literal, Op } from 'sequelize'
 import type { Children, Column, Entity, KeyColumns } from '../../../entity/entity.js'
+import { hasRowVersion } from '../../../entity/fields/row-version.js'
 import { int } from '../../../entity/fields/words.js'
 import { isKeyed, keyed } from '../../../entity/key.js'
 import { keyOrder } from '../../../plan/model/catalogue.js'
@@ -21,11 +22,13 @@ import {
   numberWithin,
   sortExpression,
   type TextContext,
+  versionExpression,
+  type VersionedRows,
   whereAll
 } from './where-text.js'
 import { comparisonsOf, isComparison, pathKey, pathsOf, type RowCondition, shapeOf } from './conditions.js'
 import { anyOfRanges, anyOfRangesUnindexed, type Ranges, reversed } from './keyset.js'
-import { type ChildrenOwner, hasTextKey, ownerPaths, type RowModels, type Table } from './row-models.js'
+import { type ChildrenOwner, hasTextKey, ownerPaths, type RowModels } from './row-models.js'
 import {
   type CountShape,
   countText,
@@ -418,7 +421,7 @@ export class Statements {
     const own = (column: Column): Path => ({ through: null, column })
     const isJoined = hasTextKey(owner) && children.store === 'primary'
     const ownerKey = isJoined ? ownerPaths(owner, children) : foreignKey.map(own)
-    const version = children.versionColumn === undefined ? [] : (['rowVersion'] as const)
+    const version = hasRowVersion(children) ? (['rowVersion'] as const) : []
     const selected = [...ownerKey, ...children.columns.map(own), ...version, ...more]
     const sort = orderOfOwn(children)
     const byOwner = foreignKey.map((column) => ({ path: own(column), descending: false }))
@@ -461,14 +464,10 @@ function orderOfOwn({ foreignKey, key }: Children): readonly SortKey[] {
   return keyOrder({ key }).filter((one) => !isOfOwner(one))
 }
 
-function selectedColumn(
-  column: SelectedColumn,
-  context: TextContext,
-  { versionColumn }: Pick<Table, 'versionColumn'>
-): Expression {
-  if (column !== 'rowVersion') return columnExpression(column, context)
-  if (versionColumn === undefined) throw new TypeError(`${context.root} has no row version`)
-  return columnNamed(context.root, versionColumn)
+function selectedColumn(column: SelectedColumn, context: TextContext, table: VersionedRows): Expression {
+  return column === 'rowVersion'
+    ? versionExpression(context.root, table, context.dialect)
+    : columnExpression(column, context)
 }
 
 /** A column with its name for errors. One of a joined row is named by the join. */

@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto'
 import { fn, literal, Op, where, type WhereOptions } from 'sequelize'
 import type { Column } from '../../../entity/entity.js'
 import type { Field } from '../../../entity/fields/field.js'
+import type { VersionedTable } from '../../../entity/fields/row-version.js'
 import { type Comparison, OPERATORS } from '../../../entity/fields/operators.js'
 import type { Path, SortKey } from '../../../plan/model/plans.js'
 import {
@@ -58,8 +60,41 @@ export function whereAll(conditions: readonly RowCondition[], context: TextConte
 }
 
 /** The expression of a column in the select list. */
-export function columnExpression({ through, column }: Path, { root }: TextContext): Expression {
-  return columnNamed(aliasOf(through, root), column.column)
+export function columnExpression({ through, column }: Path, { dialect, root }: TextContext): Expression {
+  const alias = aliasOf(through, root)
+  return isVersion(column) ? versionExpression(alias, column.versionOf, dialect) : columnNamed(alias, column.column)
+}
+
+/** A table whose rows have a version. */
+export interface VersionedRows extends VersionedTable {
+  readonly table: string
+  readonly columns: readonly Column[]
+}
+
+/** The row version in the place of a column of a joined row. */
+export interface VersionColumn extends Column {
+  readonly versionOf: VersionedRows
+}
+
+function isVersion(column: Column | VersionColumn): column is VersionColumn {
+  return 'versionOf' in column
+}
+
+/** The version of the rows of an alias: its column, or what is made of all columns. */
+export function versionExpression(
+  alias: string,
+  { table, columns, versionColumn, contentVersion }: VersionedRows,
+  dialect: SqlDialect
+): Expression {
+  if (versionColumn !== undefined) return columnNamed(alias, versionColumn)
+  if (!contentVersion) throw new TypeError(`${table} has no row version`)
+  // The names too: a field that is added or taken away makes other versions.
+  const names = JSON.stringify([table, ...columns.map(({ column }) => column)])
+  const values = columns.map(({ column, field }) => ({
+    text: `${quotedIdentifier(alias)}.${quotedIdentifier(column)}`,
+    type: field.type
+  }))
+  return literal(dialect.contentVersion(values, createHash('sha256').update(names).digest('hex')))
 }
 
 /** A column of the table or join of this alias. Sequelize's `col` would take a point in a name for a separator. */
@@ -391,6 +426,10 @@ export interface LiveTexts {
   readonly numbers: ReadonlySet<Column>
   /** The columns of full-text indexes, by the first property that each serves. */
   readonly fullText: ReadonlyMap<Column, readonly string[]>
+}
+
+export function withVersionKey(dialect: SqlDialect, versionKey: string | undefined): SqlDialect {
+  return versionKey === undefined ? dialect : { ...dialect, versionKey }
 }
 
 export function withLiveTexts(dialect: SqlDialect, texts: LiveTexts | undefined): SqlDialect {
