@@ -74,10 +74,30 @@ export interface Injury {
   readonly touches?: readonly Touch[]
 }
 
-/** A line of the file of a run. An injury is written when it begins, and again when it is mended. */
-export type HistoryLine = { readonly exchange: Exchange } | { readonly begun: Injury } | { readonly injury: Injury }
+/** An event that has arrived at the address of a webhook, once more or for the first time. */
+export interface Delivery {
+  /** `webhook-id`. */
+  readonly id: string
+  /** `webhook-timestamp`. */
+  readonly timestamp: string
+  /** Whether `webhook-signature` is one of the secret of the run. */
+  readonly isSigned: boolean
+  readonly body: string
+  /** When it had arrived, and when its answer was sent. */
+  readonly at: number
+  readonly answeredAt: number
+  /** What it was answered; absent where the connection ended before. */
+  readonly status?: number
+}
 
-/** Writes the history of a run, a line of JSON for each exchange and each injury, in the order in which they ended. */
+/** A line of the file of a run. An injury is written when it begins, and again when it is mended. */
+export type HistoryLine =
+  | { readonly exchange: Exchange }
+  | { readonly delivery: Delivery }
+  | { readonly begun: Injury }
+  | { readonly injury: Injury }
+
+/** Writes the history of a run, a line of JSON for each exchange, delivery and injury, in the order in which they ended. */
 export class HistoryFile {
   readonly path: string
   readonly #stream: WriteStream

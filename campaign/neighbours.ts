@@ -5,14 +5,16 @@ import { startBlobServer } from '../test/gateway/key-ring/blob-server.js'
 import { FakeIdentity, FakeVault } from '../test/gateway/key-ring/fake-vault.js'
 import type { KeyVaultAddress } from './site.js'
 import { PAGE } from './visitors.js'
+import { WebhookReceiver } from './webhook-receiver.js'
 
-/** What gateways need besides data services. */
+/** What gateways need besides data services, and where data services send events. */
 export interface Neighbours {
   /** The blob of their key ring. */
   readonly ringUrl: string
   /** A renderer of one page. */
   readonly rendererUrl: string
   readonly vault: KeyVault
+  readonly receiver: WebhookReceiver
   stop(): Promise<void>
 }
 
@@ -35,6 +37,7 @@ export async function startNeighbours(): Promise<Neighbours> {
     response.setHeader('content-type', 'text/html').end(PAGE)
   })
   const port = await listenLocally(renderer)
+  const receiver = await WebhookReceiver.start()
   const vault = await FakeVault.start()
   const identity = await FakeIdentity.start()
   const ring = blobs.container.getBlockBlobClient(RING)
@@ -59,7 +62,9 @@ export async function startNeighbours(): Promise<Neighbours> {
         }
       }
     },
+    receiver,
     async stop() {
+      await receiver.stop()
       await closeLocally(renderer)
       await vault.stop()
       await identity.stop()

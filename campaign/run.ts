@@ -14,6 +14,7 @@ import { type Recovery, recoveryOf } from './recovery.js'
 import type { Site } from './site.js'
 import { visit } from './visitors.js'
 import { Watch } from './watch.js'
+import type { WebhookReceiver } from './webhook-receiver.js'
 import type { Workload } from './workload/workload.js'
 
 /** What a run is made of. */
@@ -31,6 +32,8 @@ export interface Run {
   /** Milliseconds at the end, when nothing of the last faults is felt any more. Default: 3000. */
   readonly lastQuiet?: number
   readonly site: Site
+  /** Where the site sends its events. Default: it sends none. */
+  readonly receiver?: WebhookReceiver
   readonly rows: Rows
   readonly workloads: readonly Workload[]
   /** None for a run in which nothing breaks. */
@@ -110,6 +113,11 @@ export async function run({ seed, seconds, site, faults, ...run }: Run): Promise
   )
   const memory: Record<string, Memory> = {}
   let recovery: Recovery[] = []
+  const stopRecording = run.receiver?.record({
+    add: (delivery) => history.add({ delivery }),
+    now,
+    random: streamOf(seed, 'webhook')
+  })
   const working: Promise<void>[] = []
   try {
     working.push(visit(site, over.signal))
@@ -160,6 +168,7 @@ export async function run({ seed, seconds, site, faults, ...run }: Run): Promise
     for (const finding of missing) watch.report(finding)
     if (missing.length > 0) watch.reportWarnings()
     await Promise.all(working)
+    await run.receiver?.drain(run.rows, run.interrupted)
     for (const member of members) {
       const used = await member.memory()
       if (used !== undefined) memory[member.name] = used
@@ -170,6 +179,7 @@ export async function run({ seed, seconds, site, faults, ...run }: Run): Promise
     clearInterval(progress)
     watch.end()
     for (const client of clients) client.end()
+    stopRecording?.()
     await history.end()
   }
   // While everything recovers, and the last requests end, nobody else looks.
@@ -195,6 +205,10 @@ export async function judge(path: string, checkers: readonly Checker[], rows: Ro
       const before = injuries[fault] ?? { times: 0, hits: 0 }
       injuries[fault] = { times: before.times + 1, hits: before.hits + hits }
       for (const checker of checkers) checker.hurt?.(line.injury)
+      continue
+    }
+    if ('delivery' in line) {
+      for (const checker of checkers) checker.deliver?.(line.delivery)
       continue
     }
     exchanges++

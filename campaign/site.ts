@@ -42,6 +42,8 @@ export interface SiteOptions {
   /** Where gateways keep their key ring, and who makes their pages, each put behind a link of each gateway; default: none. */
   readonly ringUrl?: string
   readonly rendererUrl?: string
+  /** Where data services send the events of the store, and the secret that signs them; default: nowhere. */
+  readonly webhook?: { readonly url: string; readonly secret: string }
   /** Who wraps the keys of the ring; default: they are stored in plain form. */
   readonly vault?: KeyVaultAddress
   /** Settings of all processes, above those chosen here. */
@@ -62,6 +64,13 @@ export async function startSite(options: SiteOptions): Promise<Site> {
     SAMPLE_DATA: 'true',
     OWNER_BYPASS_ROLE: 'Admin',
     COOKIE_SECURE: 'false',
+    ...(options.webhook === undefined
+      ? {}
+      : {
+          ORDER_WEBHOOK_URL: options.webhook.url,
+          ORDER_WEBHOOK_SECRET: options.webhook.secret,
+          WEBHOOK_PRIVATE_NETWORKS: 'true'
+        }),
     ...(options.preload === undefined ? {} : { NODE_OPTIONS: `--import ${options.preload}` }),
     ...options.env
   }
@@ -111,7 +120,7 @@ export async function startSite(options: SiteOptions): Promise<Site> {
     for (let n = 0; n < options.services; n++) {
       const name = `data-service-${n}`
       const DATA_SERVICE_ADDRESS = `127.0.0.1:${await freePort()}`
-      const program = ['start', 'data-service', '--app', join(outputRoot, 'examples/store')]
+      const program = ['start', 'data-service', '--app', join(outputRoot, 'campaign/store')]
       const settings = {
         ...env,
         DATABASE_URL: await through(options.databaseUrl(n), `${name} to the database`, 'mysql'),

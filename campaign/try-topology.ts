@@ -97,6 +97,7 @@ async function triedOn(
       reviewsUrl: (n) => database.urls(node(n)).reviewsUrl,
       ringUrl: neighbours.ringUrl,
       rendererUrl: neighbours.rendererUrl,
+      webhook: neighbours.receiver,
       vault: neighbours.vault,
       env: { MAX_EXPORT_ROWS: String(MOST_EXPORTED) },
       ...(options.plant === undefined ? {} : { preload: await preloadWith(options.plant, folder) })
@@ -118,6 +119,7 @@ async function triedOn(
       const outcome = await run({
         ...options,
         site,
+        receiver: neighbours.receiver,
         faults,
         rows: kept.rows,
         workloads: workloads(),

@@ -2,6 +2,7 @@ import { AllowedAnswers } from './answers/answers.js'
 import { AuthAnswers } from './callers/auth-answers.js'
 import type { Checker } from './checker.js'
 import { CreatedOnce } from './writes/creates.js'
+import { DeliveredInOrder } from './writes/deliveries.js'
 import { ImportedOnce } from './writes/imports.js'
 import { OneMoment } from './reads/exports.js'
 import { FailuresHaveCauses } from './answers/failures.js'
@@ -18,6 +19,7 @@ export function checkers(): readonly Checker[] {
   return [
     new CreatedOnce(),
     new ImportedOnce(),
+    new DeliveredInOrder(),
     new OneChain(),
     new RefusalsHaveReasons(),
     new FreshReads(),

@@ -1,4 +1,4 @@
-import type { Exchange, Injury } from '../history.js'
+import type { Delivery, Exchange, Injury } from '../history.js'
 
 /** Runs a statement of hand-written SQL on the primary database, past the system, after everything has come to rest. */
 export type Rows = (sql: string) => Promise<readonly Readonly<Record<string, unknown>>[]>
@@ -44,6 +44,8 @@ export interface Checker {
   /** The promise, a sentence for docs/reliability.md: "Every acknowledged create exists once." */
   readonly promise: string
   see(exchange: Exchange): void
+  /** A delivery of a webhook, seen when it was answered or when its connection ended. */
+  deliver?(delivery: Delivery): void
   /**
    * Something was broken and mended, told when it was mended: of requests meanwhile it is told later than they are seen. What was
    * still broken when the history ends is told then, without `until`.

@@ -5,6 +5,7 @@ import type { Rows } from '../checkers/checker.js'
 import type { Database, DatabaseKind } from '../databases/database.js'
 import { startDatabase } from '../databases/start-database.js'
 import { type Site, startSite } from '../site.js'
+import { WebhookReceiver } from '../webhook-receiver.js'
 import { MOST_EXPORTED } from '../workload/exports.js'
 import { type FirstRows, keepFirstRows } from './first-rows.js'
 import type { Plant } from './plant.js'
@@ -29,18 +30,24 @@ export class PlantedSite implements AsyncDisposable {
   readonly site: Site
   readonly database: Database
   readonly rows: Rows
+  readonly receiver: WebhookReceiver
   readonly #folder: string
   readonly #first: FirstRows
   #plant: Plant | undefined
   /** The data service has ended once its first rows are there, and starts with the first fault. */
   #isServing = false
 
-  private constructor(site: Site, database: Database, of: { readonly folder: string; readonly first: FirstRows }) {
+  private constructor(
+    site: Site,
+    database: Database,
+    of: { readonly folder: string; readonly first: FirstRows; readonly receiver: WebhookReceiver }
+  ) {
     this.site = site
     this.database = database
     this.rows = (sql) => database.query(sql)
     this.#folder = of.folder
     this.#first = of.first
+    this.receiver = of.receiver
   }
 
   /** `folder` is the caller's. Resolves when the gateways are ready; no fault is planted yet. */
@@ -49,6 +56,7 @@ export class PlantedSite implements AsyncDisposable {
     const file = join(folder, 'plant')
     await writeFile(file, '')
     const database = await startDatabase(kind, { folder, progress: () => undefined })
+    const receiver = await WebhookReceiver.start()
     let site: Site | undefined
     try {
       const dataDir = join(folder, 'site')
@@ -59,13 +67,15 @@ export class PlantedSite implements AsyncDisposable {
         services: 1,
         databaseUrl: () => database.urls(0).url,
         reviewsUrl: () => database.urls(0).reviewsUrl,
+        webhook: receiver,
         preload: preloadOf(file),
         env: { MAX_EXPORT_ROWS: String(MOST_EXPORTED) }
       })
       await Promise.all(site.services.map((one) => one.terminate()))
-      return new PlantedSite(site, database, { folder, first: await keepFirstRows(database, folder) })
+      return new PlantedSite(site, database, { folder, receiver, first: await keepFirstRows(database, folder) })
     } catch (error) {
       await site?.stop()
+      await receiver.stop()
       await database.dispose()
       throw error
     }
@@ -88,6 +98,7 @@ export class PlantedSite implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.site.stop()
+    await this.receiver.stop()
     await this.database.dispose()
   }
 }

@@ -78,6 +78,37 @@ export const PLANTED_WRITES: readonly Plant[] = [
     replace: 'await write(item, steps).catch(() => undefined);'
   },
   {
+    name: 'event-id-of-the-attempt',
+    mistake: 'Each attempt of a delivery has an id of its own, so that its receiver cannot know what it has taken.',
+    checker: 'DeliveredInOrder',
+    workloads: ['stock'],
+    process: 'data-service',
+    module: 'data-service/outbox/webhook-delivery.js',
+    find: 'async handle({ id, resource, rowId, payload, occurredAt }, { signal }) {',
+    replace: `async handle({ resource, rowId, payload, occurredAt }, { signal }) {
+            const id = crypto.randomUUID();`
+  },
+  {
+    name: 'later-event-first',
+    mistake: 'An event that failed waits for its next attempt, and the later events of its row do not wait for it.',
+    checker: 'DeliveredInOrder',
+    workloads: ['stock'],
+    process: 'data-service',
+    module: 'data-service/sql/own-rows/outbox.js',
+    find: "'WHERE e.aggregate_key = o.aggregate_key AND e.id < o.id) ORDER BY due_at, id LIMIT $limit'",
+    replace: "'WHERE e.aggregate_key = o.aggregate_key AND e.id < 0) ORDER BY due_at, id LIMIT $limit'"
+  },
+  {
+    name: 'failed-delivery-taken-for-done',
+    mistake: 'Whatever a webhook answers says that it has taken the event, an error of its own too.',
+    checker: 'DeliveredInOrder',
+    workloads: ['stock'],
+    process: 'data-service',
+    module: 'data-service/outbox/webhook-delivery.js',
+    find: 'if (status >= 200 && status <= 299)\n',
+    replace: 'if (status >= 200)\n'
+  },
+  {
     name: 'replay-without-version',
     mistake: 'A replay is made of the stored body alone, without the version for its ETag.',
     checker: 'CreatedOnce',

@@ -5,7 +5,7 @@ import { faultsOf } from '../faults/all.js'
 import { breakThings } from '../faults/break-things.js'
 import type { Fault } from '../faults/fault.js'
 import { planOf } from '../faults/plan.js'
-import type { Exchange, HistoryLine, Injury } from '../history.js'
+import type { Delivery, Exchange, HistoryLine, Injury } from '../history.js'
 import { workloads } from '../workload/all.js'
 import type { Workload } from '../workload/workload.js'
 import type { Plant } from './plant.js'
@@ -63,6 +63,7 @@ export async function tryPlant(
   if (chosen.length < of.workloads.length) throw new Error(`Not all of ${of.workloads.join()} are workloads.`)
   const exchanges: Exchange[] = []
   const injuries: Injury[] = []
+  const deliveries: Delivery[] = []
   const history = {
     add(line: HistoryLine): Promise<void> {
       if ('exchange' in line) exchanges.push(line.exchange)
@@ -72,6 +73,11 @@ export async function tryPlant(
   }
   const began = performance.now()
   const now = (): number => performance.now() - began
+  const stopRecording = planted.receiver.record({
+    add: (delivery) => Promise.resolve(void deliveries.push(delivery)),
+    now,
+    random: streamOf(of.seed, 'webhook')
+  })
   const clients: Client[] = []
   const clientOf = (workload: Workload, name: string): Client => {
     const client = new (inHurry ? Hurried : Client)(`${workload.name}-${name}`, {
@@ -121,12 +127,14 @@ export async function tryPlant(
           while (!isOver()) await workload.step(client)
         })
       ])
-      const red = await judged(checkers(), { exchanges, injuries }, planted)
+      await planted.receiver.drain(planted.rows, new AbortController().signal)
+      const red = await judged(checkers(), { exchanges, injuries, deliveries }, planted)
       const isFound = red.some(({ checker }) => checker === (of.checker ?? checker))
       if (isFound || target === of.limit) return { requests: exchanges.length, red }
     }
   } finally {
     for (const client of clients) client.end()
+    stopRecording()
   }
 }
 
@@ -139,13 +147,22 @@ function faultsNamed({ site, database }: PlantedSite, texts: readonly string[]):
 
 async function judged(
   checkers: readonly Checker[],
-  { exchanges, injuries }: { readonly exchanges: readonly Exchange[]; readonly injuries: readonly Injury[] },
+  {
+    exchanges,
+    injuries,
+    deliveries
+  }: {
+    readonly exchanges: readonly Exchange[]
+    readonly injuries: readonly Injury[]
+    readonly deliveries: readonly Delivery[]
+  },
   { rows }: PlantedSite
 ): Promise<readonly Red[]> {
   const red: Red[] = []
   for (const checker of checkers) {
     for (const exchange of exchanges) checker.see(exchange)
     for (const injury of injuries) checker.hurt?.(injury)
+    for (const delivery of deliveries) checker.deliver?.(delivery)
     const verdict = await checker.judge(rows)
     if (verdict.violations.length > 0) red.push({ checker: checker.constructor.name, ...verdict })
   }
