@@ -3,6 +3,7 @@ import { availableParallelism, loadavg } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Checker, Rows, Verdict } from './checkers/checker.js'
+import { showTo } from './checkers/tool-calls.js'
 import { Load } from './checkers/answers/load.js'
 import { Client, streamOf } from './client.js'
 import { breakThings } from './faults/break-things.js'
@@ -213,7 +214,7 @@ export async function judge(path: string, checkers: readonly Checker[], rows: Ro
     }
     exchanges++
     if (line.exchange.answer === undefined) lost++
-    for (const checker of checkers) checker.see(line.exchange)
+    showTo(checkers, line.exchange)
   }
   for (const injury of open.values()) for (const checker of checkers) checker.hurt?.(injury)
   const verdicts: Judgement['verdicts'][number][] = []

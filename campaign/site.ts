@@ -64,6 +64,7 @@ export async function startSite(options: SiteOptions): Promise<Site> {
     SAMPLE_DATA: 'true',
     OWNER_BYPASS_ROLE: 'Admin',
     COOKIE_SECURE: 'false',
+    MCP: 'write',
     ...(options.webhook === undefined
       ? {}
       : {

@@ -8,7 +8,7 @@ import { outcomeOf } from './writes/audit.js'
 export const COUNTERS: Readonly<Record<string, string>> = { venues: 'capacity', 'stock-items': 'onHand' }
 
 /** The workloads that make such rows. */
-const COUNTING: readonly string[] = ['counters', 'saves']
+const COUNTING: readonly string[] = ['counters', 'saves', 'agents']
 
 /** A row as an answer shows it. */
 export interface Shown {
@@ -52,7 +52,7 @@ export interface Chain {
   deleted?: { readonly id: string; readonly endedAt: number }
 }
 
-/** Facts of all rows of the workloads `counters` and `saves`, from the exchanges alone. */
+/** Facts of all rows of the workloads `counters`, `saves` and `agents`, from the exchanges alone. */
 export class Chains {
   readonly rows = new Map<string, Chain>()
   /** What the exchanges say of one version that cannot both be true. */

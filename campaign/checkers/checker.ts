@@ -43,6 +43,8 @@ export interface Checker {
   readonly isOfWrites?: true
   /** The promise, a sentence for docs/reliability.md: "Every acknowledged create exists once." */
   readonly promise: string
+  /** Whether it sees calls of tools as the messages that they are, and not as the requests that they stand for. Default: it does not. */
+  readonly seesMessages?: true
   see(exchange: Exchange): void
   /** A delivery of a webhook, seen when it was answered or when its connection ended. */
   deliver?(delivery: Delivery): void

@@ -78,6 +78,34 @@ export const PLANTED_WRITES: readonly Plant[] = [
     replace: 'await write(item, steps).catch(() => undefined);'
   },
   {
+    name: 'tool-without-its-key',
+    mistake: 'The tool that creates a row takes an idempotencyKey, and its request goes without one.',
+    checker: 'CreatedOnce',
+    workloads: ['agents'],
+    process: 'gateway',
+    module: 'gateway/mcp/tools.js',
+    find: "headers: { 'idempotency-key': idempotencyKey },",
+    replace: 'headers: {},'
+  },
+  {
+    name: 'tool-that-tries-again',
+    mistake:
+      'A tool that meets a conflict reads the row and writes on the version that it has now, to spare the agent the trouble.',
+    checker: 'OneChain',
+    workloads: ['agents'],
+    process: 'gateway',
+    module: 'gateway/mcp/tool-calls.js',
+    find: 'if (status >= 300)\n',
+    replace: `if (status === 412 && sent.id !== undefined) {
+        const { authorization, requestId } = caller;
+        const read = { method: 'GET', url: prefix + '/' + resource + '/' + sent.id, headers: { authorization, 'x-request-id': requestId } };
+        const { rowVersion } = JSON.parse((await inject(dispatch, read)).body);
+        if (rowVersion !== undefined)
+            return callTool({ app, inject, catalogue, prefix }, { tool, sent: { ...sent, rowVersion } }, caller);
+    }
+    if (status >= 300)\n`
+  },
+  {
     name: 'event-id-of-the-attempt',
     mistake: 'Each attempt of a delivery has an id of its own, so that its receiver cannot know what it has taken.',
     checker: 'DeliveredInOrder',

@@ -1,5 +1,6 @@
 import { checkers } from '../checkers/all.js'
 import type { Checker, Verdict } from '../checkers/checker.js'
+import { showTo } from '../checkers/tool-calls.js'
 import { Client, streamOf } from '../client.js'
 import { faultsOf } from '../faults/all.js'
 import { breakThings } from '../faults/break-things.js'
@@ -160,7 +161,7 @@ async function judged(
 ): Promise<readonly Red[]> {
   const red: Red[] = []
   for (const checker of checkers) {
-    for (const exchange of exchanges) checker.see(exchange)
+    for (const exchange of exchanges) showTo([checker], exchange)
     for (const injury of injuries) checker.hurt?.(injury)
     for (const delivery of deliveries) checker.deliver?.(delivery)
     const verdict = await checker.judge(rows)

@@ -1,3 +1,4 @@
+import { agents } from './agents.js'
 import { counters } from './counters.js'
 import { creates } from './creates.js'
 import { exportsWhileWritten } from './exports.js'
@@ -10,5 +11,5 @@ import type { Workload } from './workload.js'
 
 /** Every kind of user, made anew for each run: each remembers the rows that its clients share. */
 export function workloads(): readonly Workload[] {
-  return [creates(), counters(), exportsWhileWritten(), imports(), owners(), stock(), sessions(), saves()]
+  return [creates(), counters(), exportsWhileWritten(), imports(), owners(), stock(), sessions(), saves(), agents()]
 }

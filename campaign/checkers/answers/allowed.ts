@@ -1,6 +1,7 @@
-import type { Exchange } from '../../history.js'
+import type { Answer, Exchange } from '../../history.js'
 import { pathOf } from '../chains.js'
 import { isObject, jsonOf } from '../json.js'
+import { isCodeOfTools, isMessage, toolAnswerOf } from '../tool-calls.js'
 import { faultsOfShape, namesRow } from './shapes.js'
 
 /** The codes of failures. Whether one has a cause is judged by its time, by `FailuresHaveCauses`. */
@@ -72,6 +73,10 @@ export function* faultsOf(exchange: Exchange): Generator<string> {
   const { status, headers, body } = answer
   const [first] = pathOf(exchange)
   if (headers['x-request-id'] !== id) yield `has the X-Request-Id ${headers['x-request-id']}`
+  if (isMessage(exchange) && FAILURES[status] === undefined) {
+    yield* faultsOfMessage(answer)
+    return
+  }
   if (first !== 'auth') {
     if (!allowedOf(exchange).includes(status))
       yield `is ${status}, which nothing about the request explains: ${body.slice(0, 300)}`
@@ -81,6 +86,23 @@ export function* faultsOf(exchange: Exchange): Generator<string> {
   }
   if (status < 400) yield* faultsOfShape(exchange)
   else if (first !== 'auth' || status !== 401 || body !== '{"error":"no_session"}') yield* faultsOfProblem(exchange)
+}
+
+/** The answer of a tool, whose calls are all well-formed. */
+function* faultsOfMessage(answer: Answer): Generator<string> {
+  const { status, headers, body } = answer
+  yield* held(`${JSON.stringify(headers)}\n${body}`, SECRETS)
+  if (headers['cache-control'] !== 'no-store') yield `has the Cache-Control ${headers['cache-control']}`
+  const told = toolAnswerOf(answer)
+  if (told === undefined || !/^(?:text\/event-stream|application\/json)(?:;|$)/.test(headers['content-type'] ?? '')) {
+    yield `is ${status}, and none of a tool: ${body.slice(0, 300)}`
+    return
+  }
+  if (!told.isError) return
+  const { code, detail } = told.value
+  if (!isCodeOfTools(code)) yield `is the error ${String(code)}: ${body.slice(0, 300)}`
+  if (typeof detail !== 'string' || detail === '') yield `has the detail ${JSON.stringify(detail)}`
+  yield* held(String(detail), SECRETS_OF_PROBLEMS)
 }
 
 function* held(text: string, secrets: readonly Secret[]): Generator<string> {

@@ -6,8 +6,9 @@ import type { Checker, Verdict, Violation } from '../checker.js'
 export class AllowedAnswers implements Checker {
   readonly title = 'Answers that are allowed'
   readonly contract = '7. Errors'
-  readonly how = 'all workloads: status, code, headers and body of every answer.'
+  readonly how = 'all workloads: status, code, headers and body of every answer, and what tools say of errors.'
   readonly promise = 'Every answer is one that the contract allows for its request, and tells nothing of the inside.'
+  readonly seesMessages = true
   readonly #violations: Violation[] = []
   #answers = 0
 

@@ -27,7 +27,7 @@ interface Interval {
 }
 
 /** The name of a venue that counts. */
-const COUNTED = /^(?:counters|saves)-.* #(?<count>\d+)$/
+const COUNTED = /^(?:counters|saves|agents)-.* #(?<count>\d+)$/
 
 const PART = /^(?<batch>.+) (?<n>\d+) of (?<count>\d+)$/
 

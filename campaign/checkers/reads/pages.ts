@@ -194,7 +194,7 @@ function askedFor({ answer }: Exchange, query: URLSearchParams): (name: string) 
 
 /** Whether all rows whose names begin so are those of workloads, of which the history knows. */
 function ownNames(prefix: string): boolean {
-  return /^(?:counters|saves)-/.test(prefix)
+  return /^(?:counters|saves|agents)-/.test(prefix)
 }
 
 function cellOf(row: JsonObject, column: string): string | undefined {

@@ -16,7 +16,7 @@ interface Stray {
 }
 
 /** What the workloads give the names of venues to begin with. */
-const OWN_NAME = /^(?:counters|saves)-/
+const OWN_NAME = /^(?:counters|saves|agents)-/
 
 /** Reads through any gateway: of rows that count their updates, of rows that have versions, and which rows there are. */
 export class FreshReads implements Checker {

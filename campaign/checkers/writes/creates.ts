@@ -38,7 +38,7 @@ export class CreatedOnce implements Checker {
   readonly title = 'Created once'
   readonly contract = '5. Writes'
   readonly how =
-    '`creates` and `exports` create rows and batches of rows under a key, and send what has no answer again through other gateways. Some is sent once more after its answer, with its members in another order, by another caller or with another body under the same key. In the end the rows of all workloads that create or delete some, and the orders of carts, are looked for one by one in the audit trail and in their tables; the names of speakers are counted.'
+    '`creates` and `exports` create rows and batches of rows under a key, and send what has no answer again through other gateways. So does `agents` by a tool. Some is sent once more after its answer, with its members in another order, by another caller or with another body under the same key. In the end the rows of all workloads that create or delete some, and the orders of carts, are looked for one by one in the audit trail and in their tables; the names of speakers are counted.'
   readonly isOfWrites = true
   readonly promise =
     'Every acknowledged create exists once, and each row was asked for; none exists twice for one key, a batch is there whole or not at all, and what is gone was deleted by request; a replay answers what the first answer said, and a key is worth nothing to another caller or with another body.'

@@ -14,7 +14,7 @@ export class OneChain implements Checker {
   readonly title = 'One chain of versions'
   readonly contract = '5. Writes'
   readonly how =
-    '`counters` updates few rows from many clients, by PUT, PATCH and actions, each guarded by the version that it has read. `saves` updates one row hundreds of times. Each update adds one, so that the count says where a version stands. In the end counts, versions and the audit trail are compared. The actions and deletes of `owners` and `stock` have audit entries too, and name the version on which they rest, which is not the one that the row has in the end; each answer is compared with what was sent.'
+    '`counters` updates few rows from many clients, by PUT, PATCH and actions, each guarded by the version that it has read. `saves` updates one row hundreds of times. `agents` calls the tools of `POST /mcp`, hangs up at random moments and sends the same call again. Each update adds one, so that the count says where a version stands. In the end counts, versions and the audit trail are compared. The actions and deletes of `owners` and `stock` have audit entries too, and name the version on which they rest, which is not the one that the row has in the end; each answer is compared with what was sent.'
   readonly isOfWrites = true
   readonly promise =
     'The versions of a row are one chain: no update is lost, whether it was acknowledged or shown by a read; none rests on a version that another one has left or on a row that was deleted, each has one audit entry, and its answer shows what was sent.'
