@@ -18,6 +18,8 @@ export interface Call {
   readonly target: string
   /** Default: none, an anonymous request. */
   readonly account?: string
+  /** Default: one of the sample account. */
+  readonly token?: string
   readonly headers?: Readonly<Record<string, string>>
   /** Sent as JSON. */
   readonly body?: unknown
@@ -121,7 +123,7 @@ export class Client {
     const type = call.text?.type ?? (method === 'PATCH' ? 'application/merge-patch+json' : 'application/json')
     const headers = { ...call.headers, 'x-request-id': id, ...(body === undefined ? {} : { 'content-type': type }) }
     const request: Request = { method, target: call.target, headers, ...(body === undefined ? {} : { body }) }
-    const token = call.account === undefined ? undefined : await this.#site.token(call.account)
+    const token = call.token ?? (call.account === undefined ? undefined : await this.#site.token(call.account))
     const sentAt = this.#now()
     const outcome = await exchange(this.#site.urls[gateway] ?? '', request, {
       token,

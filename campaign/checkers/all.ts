@@ -4,6 +4,7 @@ import type { Checker } from './checker.js'
 import { CreatedOnce } from './writes/creates.js'
 import { DeliveredInOrder } from './writes/deliveries.js'
 import { ImportedOnce } from './writes/imports.js'
+import { MachinesEndAtOnce } from './callers/machines.js'
 import { OneMoment } from './reads/exports.js'
 import { FailuresHaveCauses } from './answers/failures.js'
 import { OwnRowsOnly } from './callers/owners.js'
@@ -29,6 +30,7 @@ export function checkers(): readonly Checker[] {
     new StockAddsUp(),
     new SessionsEndOnce(),
     new AuthAnswers(),
+    new MachinesEndAtOnce(),
     new AllowedAnswers(),
     new FailuresHaveCauses()
   ]

@@ -187,6 +187,12 @@ export function pathOf({ request }: Exchange): string[] {
   return request.target.slice(1).split('?', 1)[0]?.split('/') ?? []
 }
 
+/** Whether it is about sessions, tokens and accounts, and no rows: `campaign/checkers/callers/` judges those. */
+export function isOfAccounts(exchange: Exchange): boolean {
+  const [first] = pathOf(exchange)
+  return first === 'auth' || first === 'accounts'
+}
+
 /** `AAAA` of `W/"AAAA"`. */
 export function versionOf(etag: string | undefined): string {
   return /^(?:W\/)?"(.*)"$/.exec(etag ?? '')?.[1] ?? ''

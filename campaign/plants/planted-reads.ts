@@ -116,6 +116,30 @@ export const PLANTED_READS: readonly Plant[] = [
     replace: 'void 0;\n        return sendNoSession'
   },
   {
+    name: 'token-of-a-disabled-machine',
+    mistake: 'A log-in looks whether its account is disabled, and the token of a machine was forgotten.',
+    checker: 'MachinesEndAtOnce',
+    workloads: ['machines'],
+    process: 'data-service',
+    module: 'data-service/auth/machine-token.js',
+    find: 'if (off !== undefined)\n',
+    replace: 'if (off !== undefined && account.disabledAt === null)\n'
+  },
+  {
+    name: 'removed-secret-lives-on',
+    mistake:
+      'A data service keeps the secrets of an account for as long as it runs, and learns nothing of those that were removed.',
+    checker: 'MachinesEndAtOnce',
+    workloads: ['machines'],
+    process: 'data-service',
+    module: 'data-service/auth/machine-token.js',
+    find: 'const secret = matchingSecret(await unit.secretsOf(key), clientSecret);',
+    replace: `const kept = ((globalThis.keptSecrets ??= new Map()).get(clientId) ?? []);
+            globalThis.keptSecrets.set(clientId, [...kept, ...(await unit.secretsOf(key))]);
+            const all = globalThis.keptSecrets.get(clientId);
+            const secret = all.map((one) => matchingSecret([one], clientSecret)).find((one) => one !== undefined);`
+  },
+  {
     name: 'cause-in-a-conflict',
     mistake: 'The detail of a conflict says what caused it, for whoever looks for a mistake.',
     checker: 'AllowedAnswers',

@@ -15,6 +15,8 @@ const LATER = [
  */
 export default defineApplication({
   ...store,
+  // Administrators manage machine accounts.
+  roles: { ...store.roles, Admin: [...(store.roles['Admin'] ?? []), 'accounts:manage'] },
   entities: store.entities.map((entity) => {
     if (entity.name !== EMITS) return entity
     const later = LATER.map(({ on, event }): EmitHook => ({

@@ -66,6 +66,9 @@ const SECRETS_OF_PROBLEMS: readonly Secret[] = [
   ]
 ]
 
+/** Answers without a session and of machines, which are no problem documents: `AuthAnswers` and `MachinesEndAtOnce` judge them. */
+const OF_OAUTH = /^\{"error":"(?:no_session|invalid_client)"/
+
 /** What is wrong with an answer; each completes `The answer to r-1 …`. */
 export function* faultsOf(exchange: Exchange): Generator<string> {
   const { id, answer } = exchange
@@ -85,7 +88,7 @@ export function* faultsOf(exchange: Exchange): Generator<string> {
     yield* held(body, SECRETS)
   }
   if (status < 400) yield* faultsOfShape(exchange)
-  else if (first !== 'auth' || status !== 401 || body !== '{"error":"no_session"}') yield* faultsOfProblem(exchange)
+  else if (first !== 'auth' || status !== 401 || !OF_OAUTH.test(body)) yield* faultsOfProblem(exchange)
 }
 
 /** The answer of a tool, whose calls are all well-formed. */
@@ -112,7 +115,7 @@ function* held(text: string, secrets: readonly Secret[]): Generator<string> {
 function allowedOf(exchange: Exchange): readonly number[] {
   const { account, request } = exchange
   const { method, headers } = request
-  const [, second, third] = pathOf(exchange)
+  const [first, second, third] = pathOf(exchange)
   // Each item of a batch of changes or deletes names a row and its version.
   const isOfRows = second === 'batch' && (method === 'PATCH' || third === 'delete')
   const rejections = (REJECTIONS[isOfRows ? 'PATCH' : method] ?? []).filter((status) => {
@@ -123,7 +126,7 @@ function allowedOf(exchange: Exchange): readonly number[] {
     return status !== 412 || isOfRows || headers['if-match'] !== undefined
   })
   return [
-    ...(method === 'POST' ? [doneBy(second, third)] : (DONE[method] ?? [])),
+    ...(method === 'POST' ? [doneBy(second, third)] : first === 'accounts' ? [200] : (DONE[method] ?? [])),
     ...rejections,
     ...(account === undefined ? [401] : []),
     ...Object.keys(FAILURES).map(Number)

@@ -1,5 +1,5 @@
 import type { Exchange } from '../../history.js'
-import { pathOf } from '../chains.js'
+import { isOfAccounts, pathOf } from '../chains.js'
 import { isObject, type JsonObject, jsonOf } from '../json.js'
 
 /** Routes of a resource that are no id and answer rows. */
@@ -27,8 +27,8 @@ export function* faultsOfShape(exchange: Exchange): Generator<string> {
   const { request, answer } = exchange
   const { status = 0, headers = {}, body = '' } = answer ?? {}
   const [first, second] = pathOf(exchange)
-  // Those about sessions are judged by `AuthAnswers`.
-  if (first === 'health' || first === 'auth') return
+  // Those about sessions and machines are judged by `AuthAnswers` and `MachinesEndAtOnce`.
+  if (first === 'health' || isOfAccounts(exchange)) return
   const cached = headers['cache-control'] ?? ''
   if (cached !== 'no-store') yield `has the Cache-Control ${cached}`
   const versions = headers['api-supported-versions']

@@ -70,7 +70,8 @@ export class AuthAnswers implements Checker {
 
   see(exchange: Exchange): void {
     const { id, request, answer } = exchange
-    if (!request.target.startsWith('/auth/')) return
+    // `MachinesEndAtOnce` judges the tokens of machines.
+    if (!request.target.startsWith('/auth/') || request.target === '/auth/token') return
     if (request.target === '/auth/login') this.#logIn(exchange)
     if (answer === undefined) return
     this.#answers++

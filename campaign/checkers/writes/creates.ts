@@ -4,6 +4,7 @@ import { faultsOfCreate } from './answered.js'
 import { isInFlight, type Outcome, outcomeOf } from './audit.js'
 import type { Checker, Rows, Verdict, Violation } from '../checker.js'
 import { CreatedRows, isCreate, isImport } from './created-rows.js'
+import { isOfAccounts } from '../chains.js'
 import { objectOf } from '../json.js'
 
 /** The first answer under a key: digests of the body that was sent, and of the answer. */
@@ -58,6 +59,7 @@ export class CreatedOnce implements Checker {
 
   see(exchange: Exchange): void {
     const { id, account = '', request, answer, sentAt, endedAt } = exchange
+    if (isOfAccounts(exchange)) return
     this.#rows.see(exchange)
     if (isCreate(exchange) && answer?.status === 201) {
       for (const fault of faultsOfCreate(exchange)) this.#violate(`${id} ${fault}.`, id)

@@ -1,6 +1,6 @@
 import type { Exchange, Injury } from '../../history.js'
 import { denialOf } from '../callers/ownership.js'
-import { pathOf } from '../chains.js'
+import { isOfAccounts, pathOf } from '../chains.js'
 import type { Checker, Rows, Verdict, Violation } from '../checker.js'
 import { objectOf, objectsOf } from '../json.js'
 import { happened, type RowWrite, RowWrites } from './row-writes.js'
@@ -44,7 +44,7 @@ export class RefusalsHaveReasons implements Checker {
     const { id, account, request, answer, sentAt, endedAt } = exchange
     const write = this.#writes.see(exchange)
     const [resource = '', second, action] = pathOf(exchange)
-    if (request.method === 'GET' || resource === 'auth' || answer === undefined || answer.status >= 500) return
+    if (request.method === 'GET' || isOfAccounts(exchange) || answer === undefined || answer.status >= 500) return
     const { status } = answer
     if (status === 201) {
       for (const row of objectsOf(exchange)) {

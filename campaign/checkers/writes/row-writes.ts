@@ -1,6 +1,6 @@
 import type { Exchange } from '../../history.js'
 import { auditOf, type Outcome, outcomeOf } from './audit.js'
-import { isReplay, pathOf, versionOf } from '../chains.js'
+import { isOfAccounts, isReplay, pathOf, versionOf } from '../chains.js'
 import type { Rows, Violation } from '../checker.js'
 import { objectOf } from '../json.js'
 
@@ -34,7 +34,7 @@ export class RowWrites {
     const { id, request, answer, sentAt, endedAt } = exchange
     const [resource = '', rowId] = pathOf(exchange)
     // `ImportedOnce` judges batches.
-    if (resource === 'auth' || rowId === 'batch') return undefined
+    if (isOfAccounts(exchange) || rowId === 'batch') return undefined
     const shown = shownBy(exchange)
     if (shown !== undefined)
       this.#shown.set(shown, Math.max(isReplay(exchange) ? -Infinity : sentAt, this.#shown.get(shown) ?? -Infinity))
