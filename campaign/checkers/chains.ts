@@ -256,5 +256,6 @@ export function csvOf(text: string): string[][] {
     rows.push(row)
     row = []
   }
-  return rows
+  // A text that ends with a comma has an empty cell behind it.
+  return row.length === 0 ? rows : [...rows, [...row, '']]
 }

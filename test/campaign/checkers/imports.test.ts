@@ -71,6 +71,20 @@ describe('checker of imports', () => {
     expect(await found([sent()], trail.slice(0, 1), [{ id: 1, name: 'imports-a 1', country: 'SE' }])).to.equal('')
   })
 
+  it('finds nothing where the last cell of a CSV file is empty', async () => {
+    const { request, ...exchange } = exchangeOf(sent({ status: 200, answer: { ...answered, rows: 2, created: 1 } }), 0)
+    const headers = { ...request.headers, 'content-type': 'text/csv' }
+    const checker = new ImportedOnce()
+    checker.see({
+      ...exchange,
+      request: { ...request, headers, body: 'name,country\r\n"imports-a 1",SE\r\n"imports-a 2",' }
+    })
+    const { violations } = await checker.judge((sql) =>
+      Promise.resolve(sql.includes('FROM ur_audit_entries') ? trail.slice(0, 1) : [{ ...left[0], country: 'SE' }])
+    )
+    expect(violations).to.deep.equal([])
+  })
+
   const twice = { id: 7, name: 'imports-a 1', country: 'SE' }
   const stopping = sent({ call: 'POST /suppliers/import?onError=stop' })
   const half = [{ id: 1, name: 'imports-a 1', country: 'SE' }]
