@@ -306,7 +306,7 @@ function entityHandlers(
     // Where no gateway can prove to be one, any caller may be one, and takes its routes from the answer.
     const only = knowsGateways && !context.peerIsGateway ? 'allowed' : undefined
     return readDeps.shares.admit(context, size, () =>
-      views.answer(describeTo.steps(context.caller, only), { keyRequired })
+      views.answer(describeTo.steps(context.caller, only), { keyRequired }, context.cancellation)
     )
   }
   const resource = resourceIn(readDeps)

@@ -89,12 +89,6 @@ export class Components {
   get made(): Readonly<Record<string, ReadonlyMap<string, string>>> {
     return this.#made
   }
-
-  toJSON(): object {
-    const parsed = (components: ReadonlyMap<string, string>): object =>
-      Object.fromEntries(Array.from(components, ([name, text]) => [name, JSON.parse(text) as object]))
-    return Object.fromEntries(Object.entries(this.#made).map(([kind, components]) => [kind, parsed(components)]))
-  }
 }
 
 /** Components of operations of which only the path, the method and the summary are wanted: none is made. */

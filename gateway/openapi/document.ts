@@ -40,24 +40,11 @@ interface OpenApiContent {
   readonly keyRequired?: boolean
 }
 
-/** An OpenAPI 3.1 document. `base` is the public base URL. */
-export function openApiDocument(described: OpenApiContent, base: string): object {
-  const parts = documentParts(described, base)
-  const paths: Paths = {}
-  for (;;) {
-    const { done, value } = parts.next()
-    if (done === true) {
-      return { ...value.head, paths, components: { securitySchemes: SECURITY_SCHEMES, ...value.components.toJSON() } }
-    }
-    Object.assign(paths, value)
-  }
-}
-
 /** Characters of components that are made bytes in one step. */
 const WRITTEN_AT_ONCE = 256 * 1024
 
 /**
- * The bytes of the same document. A step makes the paths of one resource, makes bytes of them and lets the objects go, or makes
+ * The bytes of an OpenAPI 3.1 document. `base` is the public base URL. A step makes the paths of one resource, makes bytes of them and lets the objects go, or makes
  * bytes of some components: the objects of the whole document would take ten times as much memory as its bytes.
  */
 export function* writtenDocument(described: OpenApiContent, base: string): Generator<undefined, Buffer[], undefined> {

@@ -59,8 +59,8 @@ export class Documents {
       const known = this.#texts.known(whole, coding)
       if (known !== undefined) return known
       // Who waits for the same document needs no turn: a large one takes longer than a turn is waited for.
-      const made = this.#underWay.get(whole)
-      if (made !== undefined) return await this.#inCoding(coding, whole, made)
+      const made = this.#begun(whole, coding)
+      if (made !== undefined) return await made
     }
     const release = await this.#turns.enter(call)
     try {
@@ -69,12 +69,21 @@ export class Documents {
       const whole = documentKey(seen, key)
       const known = this.#texts.known(whole, coding)
       if (known !== undefined) return known
+      const begun = this.#texts.known(whole) === undefined ? this.#begun(whole, coding) : undefined
+      if (begun !== undefined) return await begun
       const text = this.#texts.known(whole) ?? this.#once(whole, () => this.#make(whole, write))
       return await this.#inCoding(coding, whole, text)
     } finally {
       // Were the next one let in at once, one after another would be made before anything else that has arrived is looked at.
       setImmediate(release)
     }
+  }
+
+  /** What is being made, or brought into the coding; undefined if neither is. */
+  #begun(key: string, coding: Coding | undefined): Promise<KeptText> | undefined {
+    const coded = coding === undefined ? undefined : this.#underWay.get(`${coding} ${key}`)
+    const plain = this.#underWay.get(key)
+    return coded ?? (plain === undefined ? undefined : this.#inCoding(coding, key, plain))
   }
 
   async #inCoding(coding: Coding | undefined, key: string, made: KeptText | Promise<KeptText>): Promise<KeptText> {

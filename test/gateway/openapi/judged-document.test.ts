@@ -1,7 +1,6 @@
 import { expect } from 'chai'
-import { openApiDocument } from '../../../gateway/openapi/document.js'
+import { openApiDocument } from './parsed-document.js'
 import { JudgedDocument, type ReceivedAnswer } from '../../harness/judged-document.js'
-import type { Json } from '../../harness/openapi-document.js'
 import { products } from '../fake-data-client.js'
 
 const BASE = 'https://x.example'
@@ -28,7 +27,7 @@ const PROBLEM = {
 }
 
 describe('the judge of exchanges by the OpenAPI document', () => {
-  const document = JSON.parse(JSON.stringify(openApiDocument({ resources: [products()], exact: true }, BASE))) as Json
+  const document = openApiDocument({ resources: [products()], exact: true }, BASE)
   const judge = new JudgedDocument(document)
   const answer = (more: Partial<ReceivedAnswer> = {}): ReceivedAnswer => ({
     status: 200,
