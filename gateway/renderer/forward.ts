@@ -19,6 +19,9 @@ interface Forwarding {
   readonly trustedProxies: TrustedProxies
 }
 
+/** How gateways name themselves in `CDN-Loop` (RFC 8586). */
+export const LOOP_NAME = 'uniform-rest'
+
 const SESSION_COOKIE = /(?:^|;)\s*app_auth_(?:access|refresh)\s*=/
 
 /** Forwards a request to the renderer and its response to the client. */
@@ -47,7 +50,8 @@ export function forward(
           cookie,
           host: publicBase.host,
           proto: publicBase.protocol.slice(0, -1),
-          forwardedFor: [proxies ?? [], remote].flat().join(', ')
+          forwardedFor: [proxies ?? [], remote].flat().join(', '),
+          loop: [request.headers['cdn-loop'] ?? [], LOOP_NAME].flat().join(', ')
         },
         request.body !== undefined && request.body !== null
       ),
@@ -177,6 +181,8 @@ interface TrustedValues {
   readonly proto: string
   /** The addresses from the client to the last proxy: the last one is the peer of the gateway's connection. */
   readonly forwardedFor: string
+  /** `CDN-Loop` (RFC 8586), with this gateway as its last member. */
+  readonly loop: string
 }
 
 /**
@@ -263,13 +269,14 @@ export function upstreamHeaders(
   hasBody: boolean
 ): IncomingHttpHeaders {
   const kept = Object.entries(headers).filter(([name]) => isForwarded(name) && (hasBody || name !== 'content-length'))
-  const { requestId, traceparent, cookie, host, proto, forwardedFor } = trusted
+  const { requestId, traceparent, cookie, host, proto, forwardedFor, loop } = trusted
   const sent: IncomingHttpHeaders = {
     ...Object.fromEntries(kept),
     'x-request-id': requestId,
     'x-forwarded-for': forwardedFor,
     'x-forwarded-host': host,
     'x-forwarded-proto': proto,
+    'cdn-loop': loop,
     ...(traceparent === undefined ? {} : { traceparent })
   }
   delete sent.cookie

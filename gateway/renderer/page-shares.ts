@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import { FairSemaphore } from '../../shared/fair-semaphore.js'
+import type { Cancellation } from '../../shared/transport/cancellation.js'
 import { throttledAddress } from '../../shared/ip-address.js'
 import { clientAddress } from '../http/client-address.js'
 import { Overload } from '../server/admission.js'
@@ -31,8 +32,11 @@ export class PageShares {
     })
   }
 
-  /** Resolves when the page may begin; its place is free again once the answer has ended. Rejects with `upstream.unavailable`. */
-  async enter(reply: FastifyReply): Promise<void> {
+  /**
+   * Resolves when the page may begin, with what is aborted once its answer has ended: then its place is free again. Rejects with
+   * `upstream.unavailable`.
+   */
+  async enter(reply: FastifyReply): Promise<Cancellation> {
     const { raw, request } = reply
     const { signal } = abortOnEnd(raw)
     const all = { key: 'all', limit: PAGES }
@@ -41,5 +45,6 @@ export class PageShares {
     const leave = await this.#places.enter({ shares: [all, own], signal })
     if (signal.aborted) leave()
     else signal.addEventListener('abort', { handleEvent: leave })
+    return signal
   }
 }

@@ -13,7 +13,8 @@ import type { PublicAddress } from '../http/public-address.js'
 import { Overload } from '../server/admission.js'
 import { type RoutedRequest, destinationOf, type OwnPaths, type PageSession, rendererPath } from './destination.js'
 import { PAGES, PageShares } from './page-shares.js'
-import { drainBody, forward, nothingHere, sendFailurePage, upstreamBody, varyByAccept } from './forward.js'
+import { RendererConnections } from './renderer-connections.js'
+import { drainBody, forward, LOOP_NAME, nothingHere, sendFailurePage, upstreamBody, varyByAccept } from './forward.js'
 
 interface RendererOptions {
   /** The base URL of the renderer. */
@@ -34,6 +35,9 @@ export interface RendererTimeouts {
   /** Between two pieces of the response's body. */
   readonly body: number
 }
+
+/** How often a request may come through gateways of this kind: one may have another one as its renderer. */
+const MOST_HOPS = 3
 
 const DEFAULT_TIMEOUTS: RendererTimeouts = { connect: 5000, headers: 30_000, body: 60_000 }
 const DESTINATION = 'destination'
@@ -83,18 +87,18 @@ function requestHead({
 async function proxyRoute(app: FastifyInstance, options: RendererOptions): Promise<void> {
   const { rendererUrl, session, log, timeouts = DEFAULT_TIMEOUTS } = options
   const base = new URL(rendererUrl)
-  // undici comes with it: it is loaded only where there is a renderer.
+  // They are loaded only where there is a renderer.
   const { default: replyFrom } = await import('@fastify/reply-from')
-  await app.register(replyFrom, {
-    base: base.origin,
-    disableRequestLogging: true,
-    undici: {
-      connections: PAGES,
-      connect: { timeout: timeouts.connect, rejectUnauthorized: true },
-      headersTimeout: timeouts.headers,
-      bodyTimeout: timeouts.body
-    }
+  const { Pool } = await import('undici')
+  const pool = new Pool(base.origin, {
+    connections: PAGES,
+    connect: { timeout: timeouts.connect, rejectUnauthorized: true },
+    headersTimeout: timeouts.headers,
+    bodyTimeout: timeouts.body
   })
+  app.addHook('onClose', () => pool.destroy())
+  const connections = new RendererConnections(pool)
+  await app.register(replyFrom, { base: base.origin, disableRequestLogging: true, undici: connections })
   const shares = new PageShares(timeouts.headers)
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, payload, done) => done(null, upstreamBody(payload)))
@@ -117,6 +121,7 @@ async function proxyRoute(app: FastifyInstance, options: RendererOptions): Promi
     onRequest: async (request, reply) => {
       rejectOtherOrigins(request)
       rejectUpgrade(request)
+      rejectLoop(request)
       // This throws for an invalid path, and so comes before a refresh of the session.
       rendererPath(request.url, base)
       await session.refresh(request, reply)
@@ -127,8 +132,8 @@ async function proxyRoute(app: FastifyInstance, options: RendererOptions): Promi
       await session.checkAntiforgery(request)
     },
     handler: async (request, reply) => {
-      await shares.enter(reply)
-      return forward(request, reply, { ...options, base })
+      const client = await shares.enter(reply)
+      return connections.while(client, () => forward(request, reply, { ...options, base }))
     },
     // The client may still be sending a body that nobody reads. The connection serves no other request before its end.
     onResponse: (request, _reply, done) => {
@@ -151,6 +156,14 @@ function rejectOtherOrigins({ method, headers }: FastifyRequest): void {
  */
 function isOfProgram({ headers }: FastifyRequest): boolean {
   return headers.authorization !== undefined && headers.cookie === undefined
+}
+
+/** Rejects what has come through gateways like this one so often that one of them leads back to itself (RFC 8586). */
+function rejectLoop({ headers }: FastifyRequest): void {
+  const hops = listMembers(String(headers['cdn-loop'] ?? '')).filter((one) => one === LOOP_NAME).length
+  if (hops < MOST_HOPS) return
+  const detail = `The request has come through this gateway ${hops} times. RENDERER_URL must be the address of the renderer itself.`
+  throw rejectionAt('request.malformed', detail, { place: { in: 'header', name: 'CDN-Loop' } })
 }
 
 function rejectUpgrade({ headers }: FastifyRequest): void {

@@ -105,7 +105,8 @@ interface ApiOptions extends Variants {
 export function describeApi(title: string, body: (store: ApiStore) => void, options: ApiOptions = {}): void {
   eachDatabase((kind) => {
     describe(`${title} on ${kind}`, function () {
-      this.timeout(180_000)
+      // Those that read the server's log of statements wait for each other.
+      this.timeout(600_000)
       const store = new ApiStore(kind)
       before(() => store.start(options))
       after(() => store.stop())

@@ -213,7 +213,7 @@ const KEYS = [
 ]
 const VERSION = { kind: 'PRECONDITION_KIND_TAGS', versions: [Buffer.alloc(8)] }
 const listener = 'http://127.0.0.1:3000'
-const vouched = { requestId: '1', traceparent: undefined, host: 'a', proto: 'http', forwardedFor: '::1' }
+const vouched = { requestId: '1', traceparent: undefined, host: 'a', proto: 'http', forwardedFor: '::1', loop: 'a' }
 
 function keyColumn(field: Field): Column {
   return { name: 'part', column: 'part', field }

@@ -53,6 +53,31 @@ describe('the renderer behind the gateway', () => {
     expect((await request(`${gateway.url}/after`, { headers: HTML })).text).to.equal('<p>page</p>')
   })
 
+  it('is not asked any longer for a page whose client is gone', async () => {
+    let [open, closed] = [0, 0]
+    renderer.answer = (_request, response) => {
+      open += 1
+      response.on('close', () => (closed += 1))
+    }
+    const sockets = Array.from({ length: 20 }, () => connect(Number(new URL(gateway.url).port), '127.0.0.1'))
+    for (const socket of sockets) socket.write('GET /never HTTP/1.1\r\nHost: a\r\nAccept: text/html\r\n\r\n')
+    while (open < 20) await turn()
+    expect(closed).to.equal(0)
+    for (const socket of sockets) socket.destroy()
+    while (closed < 20) await turn()
+  })
+
+  it('gets no request that has come through gateways like this one three times', async () => {
+    const get = (loop: string) => request(`${gateway.url}/loop`, { headers: { ...HTML, 'cdn-loop': loop } })
+    expect((await get('cdn.example, uniform-rest; x=1, uniform-rest, uniform-rest')).status).to.equal(200)
+    expect(renderer.seen.map(({ headers }) => headers['cdn-loop'])).to.deep.equal([
+      'cdn.example, uniform-rest; x=1, uniform-rest, uniform-rest, uniform-rest'
+    ])
+    const refused = await get('uniform-rest, cdn.example, uniform-rest, uniform-rest')
+    expect([refused.status, renderer.seen.length]).to.deep.equal([400, 1])
+    expect(refused.text).to.include('RENDERER_URL must be the address of the renderer itself.')
+  })
+
   it('gets method, path, query and body as they came', async () => {
     await request(`${gateway.url}/a%2Fb/c?x=1&x=%C3%A9&y`, {
       method: 'POST',
@@ -88,6 +113,7 @@ describe('the renderer behind the gateway', () => {
     })
     const { headers } = renderer.seen[0] ?? {}
     expect(Object.keys(headers ?? {}).toSorted()).to.deep.equal([
+      'cdn-loop',
       'connection',
       'cookie',
       'host',
