@@ -42,8 +42,9 @@ function writeOperationMistakes(entity: Entity): string[] {
  * What a version of the content cannot cover, or would tell: the rows of children have columns of their own, and a caller
  * who sets a value and cannot read it would learn from an unchanged version that it was the stored one.
  */
-function contentVersionMistakes({ contentVersion, children, columns }: Entity): string[] {
+function contentVersionMistakes({ contentVersion, children, columns, key }: Entity): string[] {
   if (!contentVersion) return []
+  const isKeyChosen = Array.from<Column>(key).some(isSetByCreate)
   const rule = "rowVersion: 'content'"
   return [
     ...children
@@ -58,6 +59,14 @@ function contentVersionMistakes({ contentVersion, children, columns }: Entity): 
         ({ name }) =>
           `${rule} would tell who sets \`${name}\` whether it had that value: leave the write-only field out, make it onCreate, ` +
           'or give the table a version column.'
+      ),
+    // A row that is deleted and made again under its key would have its former version where the value is the former one.
+    ...columns
+      .filter(({ field: { hidden, writability } }) => hidden && writability === 'onCreate' && isKeyChosen)
+      .map(
+        ({ name }) =>
+          `${rule} would tell who makes a row again under its key whether \`${name}\` had that value: let the key be made by ` +
+          'the service or the database, leave the write-only field out, or give the table a version column.'
       )
   ]
 }

@@ -86,6 +86,14 @@ describe('checkCatalogue of writes', () => {
       { rowVersion: 'content', children: {}, fields: { ...phases.fields, pin: writeOnly(text(4)) } },
       /rowVersion: 'content' would tell who sets `pin` whether it had that value/
     ],
+    'a write-only field beside a key of the caller, with a version of the content': [
+      {
+        rowVersion: 'content',
+        children: {},
+        fields: { ...phases.fields, id: onCreate(text(4)), pin: onCreate(writeOnly(text(4))) }
+      },
+      /rowVersion: 'content' would tell who makes a row again under its key whether `pin` had that value/
+    ],
     'a word that is none of row versions': [{ rowVersion: 'some' }, /`rowVersion` is 'none' or 'content'/],
     'children with a version of the content of their own': [
       { children: { parts: { table: 'parts', foreignKey: 'thingId', rowVersion: 'content', fields: phases.fields } } },
