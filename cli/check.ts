@@ -1,5 +1,5 @@
 import { permissionsIn } from '../data-service/auth/tokens/claims.js'
-import { type DataServiceConfig, readConfig } from '../data-service/config.js'
+import { type DataServiceConfig, missingVersionSecret, readConfig } from '../data-service/config.js'
 import { visibleSuspects } from '../data-service/entity/secret-names.js'
 import { asksForOwner } from '../data-service/entity/validation/validate-access.js'
 import { permissionsBesideRowScopes } from '../data-service/entity/validation/validate-writes.js'
@@ -36,6 +36,8 @@ export async function check(line: CommandLine): Promise<number> {
   const { entities } = loaded.application
   const { stdout } = line
   if (flag === '--sql') return await eachDatabase(loaded, config, (...found) => stdout.write(sqlOf(...found)))
+  const missing = missingVersionSecret(config, loaded.application)
+  if (missing !== undefined) throw new Failure(missing)
   const owned = ownedWithoutBypass(loaded, config)
   if (owned.length > 0) {
     stdout.write(

@@ -3,7 +3,7 @@ import { constants } from 'node:fs'
 import { access, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { checkKeys } from '../data-service/auth/tokens/signing-keys.js'
-import type { DataServiceConfig } from '../data-service/config.js'
+import { type DataServiceConfig, missingVersionSecret } from '../data-service/config.js'
 import { type ConfiguredDatabase, openExisting, openFailure, sameDatabase } from '../data-service/sql/connect.js'
 import type { Database } from '../data-service/sql/engines/engine.js'
 import { summarized } from '../schema/check/check-columns.js'
@@ -77,6 +77,8 @@ async function* examineAll(loaded: LoadedApplication, line: CommandLine): AsyncG
     of: 'application',
     text: `${loaded.application.entities.length} entities, settings that are right`
   }
+  const missing = missingVersionSecret(config, loaded.application)
+  if (missing !== undefined) yield { verdict: 'mistake', of: 'ROW_VERSION_SECRET', text: missing }
   const owned = ownedWithoutBypass(loaded, config)
   if (owned.length > 0) {
     const text = `not set, so requests for ${owned.join(', ')} are answered 500. State it, such as Admin.`

@@ -390,3 +390,16 @@ function parseClaimNames(text: string): readonly string[] | Error {
     ? names
     : new Error(`must not name ${reserved}, for which rules have a word of their own`)
 }
+
+/** What to say where an entity has versions of its content, and the settings have no secret for them. */
+export function missingVersionSecret(
+  { rowVersionSecret }: Pick<DataServiceConfig, 'rowVersionSecret'>,
+  { entities }: Pick<Application, 'entities'>
+): string | undefined {
+  const names = entities.filter((one) => one.contentVersion).map(({ name }) => name)
+  if (names.length === 0 || rowVersionSecret !== undefined) return undefined
+  return (
+    `${names.join(', ')}: rowVersion: 'content' takes ROW_VERSION_SECRET, the same for every data service and after each ` +
+    'start. `openssl rand -hex 32` makes one.'
+  )
+}

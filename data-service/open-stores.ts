@@ -8,7 +8,7 @@ import { StartError } from '../shared/start-error.js'
 import { contentKey, pooledBytes } from './entity/fields/row-version.js'
 import type { Application } from './application.js'
 import type { AuthStore } from './auth/accounts/accounts.js'
-import type { DataServiceConfig } from './config.js'
+import { type DataServiceConfig, missingVersionSecret } from './config.js'
 import type { Entity } from './entity/entity.js'
 import type { CacheState, PoolState } from './observe/data-service-metrics.js'
 import type { OutboxStore, ReadStore, WriteStore } from './plan/model/stores.js'
@@ -136,14 +136,11 @@ export async function openStores(
 }
 
 /** The key of row versions that are made of content. Throws where an entity has some, and the settings have no secret for it. */
-function versionKeyOf({ rowVersionSecret }: DataServiceConfig, { entities }: Application): string | undefined {
-  const names = entities.filter((one) => one.contentVersion).map(({ name }) => name)
-  if (names.length === 0) return undefined
-  if (rowVersionSecret !== undefined) return contentKey(rowVersionSecret)
-  throw new StartError(
-    `${names.join(', ')}: rowVersion: 'content' takes ROW_VERSION_SECRET, the same for every data service and after each ` +
-      'start. `openssl rand -hex 32` makes one.'
-  )
+function versionKeyOf(config: DataServiceConfig, application: Application): string | undefined {
+  const missing = missingVersionSecret(config, application)
+  if (missing !== undefined) throw new StartError(missing)
+  const { rowVersionSecret } = config
+  return rowVersionSecret === undefined ? undefined : contentKey(rowVersionSecret)
 }
 
 /** Loads the sample rows if the settings ask for them, and opens the second store, which holds a part of them. */
