@@ -424,6 +424,8 @@ export interface SqlDialect {
   readonly joinInOrder: 'STRAIGHT_JOIN' | 'CROSS JOIN'
   /** Whether each statement is a round trip to a server, which takes longer than a count by an index of a few rows. */
   readonly isServer: boolean
+  /** Whether an UPDATE counts the rows whose values it changes, and not those that it finds. */
+  readonly countsChangedRows: boolean
   /** Whether a statement failed because an index that it names does not exist, or one of the columns of full-text indexes. */
   isIndexMissing(error: unknown, columns?: readonly string[]): boolean
   /** The column whose character set lacks a character of a value that a statement wrote; undefined for any other error. */

@@ -133,9 +133,9 @@ export class RowWriter {
       const into = matched.of
       return (await this.#change(session, { statement, bound }, { verb: 'update', into, written })).rows > 0
     }
-    if (await change()) return true
-    // A server counts the rows whose values change. Under lock the row stays matched, and the UPDATE is known to have met it.
-    if (!matched.of.contentVersion || !(await this.#isMatched(session, match, bound))) return false
+    if (!matched.of.contentVersion || !this.#dialect.countsChangedRows) return await change()
+    // The UPDATE may change nothing, and is sent once all the same: triggers of others run with it. Under lock it cannot miss the row.
+    if (!(await this.#isMatched(session, match, bound))) return false
     await change()
     return true
   }

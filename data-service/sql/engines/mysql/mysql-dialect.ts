@@ -42,6 +42,7 @@ export const mysqlDialect: SqlDialect = {
   readsRangesOfOr: true,
   joinInOrder: 'STRAIGHT_JOIN',
   isServer: true,
+  countsChangedRows: true,
   isIndexMissing: (error, columns = []) =>
     NO_SUCH_INDEX.includes(errnoOf(error)) ||
     (errnoOf(error) === NO_SUCH_COLUMN && columns.some((column) => String(error).includes(`.${column}'`))),

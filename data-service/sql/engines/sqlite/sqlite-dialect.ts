@@ -41,6 +41,7 @@ export const sqliteDialect: SqlDialect = {
   readsRangesOfOr: false,
   joinInOrder: 'CROSS JOIN',
   isServer: false,
+  countsChangedRows: false,
   isIndexMissing: () => false,
   columnWithoutCharacter: () => undefined,
   violatedKey: sqliteViolatedKey,
