@@ -4,6 +4,7 @@ import { Worker } from 'node:worker_threads'
 import { expect } from 'chai'
 import { type Answer, call, json } from '../api/http-call.js'
 import { Random } from '../faults/fuzz.js'
+import { runCommand } from '../harness/command.js'
 import { dataSeed, isSoak } from '../harness/in-soak.js'
 import { outputRoot } from '../harness/package-root.js'
 import type { SqlParameter } from '../oracle/wire-value.js'
@@ -98,6 +99,65 @@ describeLibrary('versions that are made of the content of rows', (store, kind) =
     }
     const entries = json(await store.as({ role: 'Librarian' }, `${target}/history`)) as object[]
     expect(entries).to.have.length(3)
+  })
+
+  it('a write that changes nothing is one UPDATE, which the triggers of the vendor see once', async () => {
+    const { id, target, tag } = await create()
+    const { sql } = store
+    await sql.run('CREATE TABLE fitting_log (fitting_id INT NOT NULL)')
+    const body = 'INSERT INTO fitting_log (fitting_id) VALUES (NEW.id)'
+    await sql.run(
+      `CREATE TRIGGER fitting_logged AFTER UPDATE ON fitting FOR EACH ROW ${kind === 'sqlite' ? `BEGIN ${body}; END` : body}`
+    )
+    const seen = async (): Promise<number> =>
+      (await sql.run('SELECT fitting_id FROM fitting_log WHERE fitting_id = ?', [id])).length
+    try {
+      const changed = await send('PATCH', target, { note: 'x' }, tag)
+      const again = await send('PATCH', target, { note: 'x' }, tagOf(changed))
+      expect([changed.status, again.status, await seen()]).to.deep.equal([200, 200, 2])
+      expectStale(await send('PATCH', target, { note: 'x' }, tag), 'the first tag')
+      expect(await seen(), 'after a stale write').to.equal(2)
+    } finally {
+      await sql.run('DROP TRIGGER fitting_logged')
+      await sql.run('DROP TABLE fitting_log')
+    }
+  })
+
+  it('an action that leaves the row as it is has no other effect, unless its request has a key', async () => {
+    const { id, target, tag } = await create()
+    const receipts = async (): Promise<number> =>
+      (await store.sql.run("SELECT id FROM receipts WHERE code LIKE 'i-%'")).length
+    const calls = await Promise.all([1, 2, 3, 4].map(() => send('PUT', `${target}/inspect`, {}, tag)))
+    for (const { status, text } of calls) {
+      expect([status, text.includes('inspect has left the row as it was')], text).to.deep.equal([422, true])
+    }
+    expect(await receipts(), 'nothing is left of them').to.equal(0)
+    const keyed = (): Promise<Answer> =>
+      store.as({ role: 'Librarian', sub: 'x' }, `${target}/inspect`, {
+        method: 'PUT',
+        headers: { 'content-type': 'application/json', 'if-match': tag, 'idempotency-key': `inspect-${id}` },
+        body: '{}'
+      })
+    const once = await keyed()
+    expect([once.status, (await keyed()).status, await receipts()], once.text).to.deep.equal([200, 200, 1])
+  })
+
+  it('a dry run of an action that sets a hidden column has no version, by which it could be guessed', async () => {
+    const { id, target } = await create()
+    await setBySql(id, 'vendor_code', '1234')
+    const tag = tagOf(await read(target))
+    const recode = (vendorCode: string, prefer: object): Promise<Answer> =>
+      store.as({ role: 'Librarian' }, `${target}/recode`, {
+        method: 'PUT',
+        headers: { 'content-type': 'application/json', 'if-match': tag, ...prefer },
+        body: JSON.stringify({ vendorCode })
+      })
+    for (const code of ['1234', '4321']) {
+      const dry = await recode(code, { prefer: 'tx=rollback' })
+      expect([dry.status, dry.headers['etag']], code).to.deep.equal([200, undefined])
+      expect(json(dry), code).to.have.property('rowVersion', null)
+    }
+    expect((await recode('4321', {})).headers['etag']).to.be.a('string')
   })
 
   it('two rows with the same values have different versions', async () => {
@@ -196,7 +256,13 @@ describeLibrary('versions that are made of the content of rows', (store, kind) =
       () => 'started',
       (error: unknown) => String(error)
     )
-    expect(failed).to.include("fittings, fitting-pairs: rowVersion: 'content' takes ROW_VERSION_SECRET")
+    const missing = "fittings, fitting-pairs: rowVersion: 'content' takes ROW_VERSION_SECRET"
+    expect(failed).to.include(missing)
+    for (const command of ['check', 'doctor']) {
+      const env = { DATABASE_URL: store.databaseUrl, ROW_VERSION_SECRET: '' }
+      const { code, stdout, stderr } = await runCommand([command, '--app', app], { directory: app, env })
+      expect([code, (stdout + stderr).includes(missing)], `${command}: ${stdout}${stderr}`).to.deep.equal([1, true])
+    }
   })
 
   it(`nothing is lost of what the service and a second program write into the same rows, seed ${dataSeed}`, async () => {

@@ -105,6 +105,15 @@ export const fittings = defineEntity({
   writes: ['create', 'update', 'delete'],
   deletes: { when: { state: ['new', 'used'] } },
   actions: (action) => ({
+    inspect: action({
+      description: 'Leaves a receipt of an inspection, and the fitting as it is.',
+      effect: ({ newCode }) => ({ create: [{ resource: 'receipts', values: { code: `i-${newCode()}` } }] })
+    }),
+    recode: action({
+      description: 'Sets the code that the vendor has for it, which nobody reads.',
+      input: { vendorCode: text(20) },
+      effect: ({ input: { vendorCode } }) => ({ set: { vendorCode } })
+    }),
     'write-off': action({
       description: 'Takes a fitting out of use.',
       input: { note: text(60) },

@@ -159,8 +159,10 @@ async function updateOther(update: RootUpdate, steps: WriteSteps): Promise<Writt
   if (version === undefined) throw new TypeError(`${resource} have no row version and are not changed with others`)
   const key = keyOfId(id, entity)
   const values = assignments(set, settable(entity))
+  steps.noteSet(entity, values.keys())
   const plan = planUpdate({ entity, key, scope: everyRowOfRules, expected: [version], required: [], values })
   if (!(await steps.unit.update(plan))) throw stale(`stale: a write of ${resource} matched no row`)
+  steps.sideEffects += 1
   const before = namedRow(locked)
   const changes = await steps.updatedColumns(plan, before)
   await writeChildren(entity, { rootKey: key, changes: Object.entries(children), loaded, child: undefined }, steps)

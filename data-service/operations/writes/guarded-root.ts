@@ -1,5 +1,5 @@
 import { hasRowVersion } from '../../entity/fields/row-version.js'
-import type { DomainError } from '../../../shared/errors.js'
+import { DomainError } from '../../../shared/errors.js'
 import { type Change, type NamedValues, reject, type Rejection } from '../../entity/action.js'
 import type { Children, Column } from '../../entity/entity.js'
 import type { Value } from '../../entity/fields/field.js'
@@ -9,7 +9,13 @@ import { CHANGE } from '../../entity/known-words.js'
 import { outsideScope, writeScope } from '../../plan/authorize.js'
 import { assignments } from '../../plan/parsing/body.js'
 import type { KeyedResource } from '../../plan/model/catalogue.js'
-import type { Condition, DeletePlan, ExpectedVersions, WriteScope } from '../../plan/model/plans.js'
+import {
+  allRows,
+  type Condition,
+  type DeletePlan,
+  type ExpectedVersions,
+  type WriteScope
+} from '../../plan/model/plans.js'
 import type { LockedRow, StoredRow } from '../../plan/model/stores.js'
 import type { ParsedUpdate } from '../../plan/write-requests.js'
 import {
@@ -276,7 +282,9 @@ export async function changeRoot(
   const { resource, key, scope, expected, state, having = [] } = root
   const { entity } = resource
   checkAnswered(`${action ?? operation} of ${entity.name}`, change, CHANGE)
-  const all = change.set === undefined ? values : new Map([...values, ...assignments(change.set, settable(entity))])
+  const set = change.set === undefined ? new Map<Column, Value>() : assignments(change.set, settable(entity))
+  const all = new Map([...values, ...set])
+  steps.noteSet(entity, set.keys())
   const reset = (root.defaulted ?? []).filter((column) => !all.has(column))
   const written = { ...root, values: all, defaulted: reset }
   if (isLeftOutside(written, before)) {
@@ -304,11 +312,32 @@ export async function changeRoot(
   if (!changesOthers(change) && !hasHooks(entity, name)) {
     return await steps.auditAndAnswer(resource, key, { ...audited, scope, ignored })
   }
+  const { sideEffects } = steps
   // A hook of another row may write this one again. That entry comes later.
   await steps.audit(entity, key, audited)
   await writeOthers(change, steps)
   await runHooks({ entity, operation, ...(action === undefined ? {} : { action }), key, before, via: steps.via }, steps)
+  if (entity.contentVersion && steps.sideEffects > sideEffects) await requireOtherContent(root, name, steps)
   return await steps.answer(resource, key, { scope, ignored })
+}
+
+/**
+ * Throws `state.invalid` after a write with other effects that has left the content, and with it the version, as it was: the
+ * same request would pass again with the version that it sent. A key keeps it from running again.
+ */
+async function requireOtherContent(
+  { resource, key, expected }: WrittenRoot,
+  name: string,
+  steps: WriteSteps
+): Promise<void> {
+  if (steps.hasKey || !steps.mayTellSame) return
+  const { entity } = resource
+  const row = await steps.unit.look(planLook({ entity, key, scope: allRows }))
+  if (row === undefined || !isExpected(row, expected)) return
+  const detail =
+    `${name} has left the row as it was, so that a second one could not be told from it. Give ${name} a column that it ` +
+    'changes, or send an Idempotency-Key.'
+  throw new DomainError('state.invalid', detail)
 }
 
 /** The changes with an update of the guarded child, unless they write it already. */

@@ -1,6 +1,6 @@
 import { type NamedValues, reject, type RuleTools } from '../../entity/action.js'
 import type { Authenticated } from '../../entity/caller.js'
-import type { KeyedEntity } from '../../entity/entity.js'
+import type { Column, KeyedEntity } from '../../entity/entity.js'
 import type { JsonObject } from '../../entity/event.js'
 import { idText, keyOfValues, type RowKey, unreachableIds } from '../../entity/key.js'
 import type { KeyedResource } from '../../plan/model/catalogue.js'
@@ -28,7 +28,7 @@ import {
 import { type Place, placeInScope, placeOfAll } from '../../plan/scope-of-values.js'
 import { changesOf, createdColumns, isReadAfter, updatedColumns } from './changes.js'
 import type { GuessCounts } from './guess-counts.js'
-import { recordEncoder } from '../json.js'
+import { placeOf, recordEncoder } from '../json.js'
 import { rejectionError, throwAt } from './rejections.js'
 import { LockedRoots, namedRow, ruleTools } from './rule-tools.js'
 import type { WriteShares } from './write-shares.js'
@@ -101,11 +101,24 @@ export class WriteSteps {
   readonly via: 'request' | 'batch'
   /** How many hooks are running now, one within the other. */
   hookDepth = 0
+  /** How many rows were created, other rows changed and events emitted so far. */
+  sideEffects = 0
+  readonly hasKey: boolean
+  readonly #dryRun: boolean
+  /** Whether the answer of the dry run would tell by its version what a hidden value is. */
+  #tellsHidden = false
 
   constructor(
     unit: UnitOfWork,
     deps: WriteDeps,
-    by: { readonly caller: Authenticated; readonly requestId: string; readonly via?: 'request' | 'batch' }
+    by: {
+      readonly caller: Authenticated
+      readonly requestId: string
+      readonly via?: 'request' | 'batch'
+      /** Whether the request has an idempotency key. Default: false. */
+      readonly hasKey?: boolean
+      readonly dryRun?: boolean
+    }
   ) {
     this.unit = unit
     this.now = new Date(deps.now()).toISOString()
@@ -113,6 +126,24 @@ export class WriteSteps {
     this.caller = by.caller
     this.requestId = by.requestId
     this.via = by.via ?? 'request'
+    this.hasKey = by.hasKey ?? false
+    this.#dryRun = by.dryRun ?? false
+  }
+
+  /**
+   * Notes what a rule sets. An unchanged version of the content says that a value is the stored one, and a dry run could try
+   * one value after another. So its answer has no version once a rule has set what not everybody may read.
+   */
+  noteSet({ contentVersion }: KeyedEntity, columns: Iterable<Column>): void {
+    if (!this.#dryRun || !contentVersion) return
+    for (const { field } of columns) {
+      if (field.hidden || field.readableBy !== undefined) this.#tellsHidden = true
+    }
+  }
+
+  /** Whether an answer may say if the content is as it was. */
+  get mayTellSame(): boolean {
+    return !this.#tellsHidden
   }
 
   /** Resolves when the caller has a turn of the event loop for work that is long. */
@@ -164,6 +195,7 @@ export class WriteSteps {
 
   /** Inserts the row with its children and its audit entry. */
   async insert(entity: KeyedEntity, row: InsertedRow): Promise<RowKey> {
+    this.sideEffects += 1
     const { key, changes } = await this.insertRow(entity, row)
     await this.audit(entity, key, { action: 'create', changes })
     return key
@@ -255,6 +287,7 @@ export class WriteSteps {
       occurredAt: this.now,
       requestId: this.requestId
     }
+    this.sideEffects += 1
     for (const stored of this.deps.storedTypes(type)) {
       await this.unit.emit({ ...event, id: this.deps.newGuid(), type: stored })
     }
@@ -271,7 +304,7 @@ export class WriteSteps {
   ): Promise<WriteResponse> {
     const plan = planWritten(resource, key, scope)
     const row = await this.unit.get(plan)
-    if (row !== undefined) return responseOf(plan, row, ignored)
+    if (row !== undefined) return responseOf(plan, this.#tellsHidden ? withoutVersion(plan, row) : row, ignored)
     const { after, shown } = scope
     const unseen = planUnseen(resource, key, scope)
     const id = shown === after ? undefined : await this.unit.get(unseen)
@@ -376,6 +409,13 @@ export function* inGroups<Item>(items: readonly Item[], { columns }: KeyedEntity
 function responseOf(plan: GetPlan, row: LoadedRow, ignored: readonly string[]): WriteResponse {
   const { json, rowVersion = Buffer.alloc(0) } = recordEncoder(plan)(row)
   return { json, rowVersion, id: idText(plan.key), ignored, location: '' }
+}
+
+function withoutVersion({ projection }: GetPlan, row: LoadedRow): LoadedRow {
+  if (!projection.shown.some(({ kind }) => kind === 'rowVersion')) return row
+  const { stored: _, ...decoded } = row
+  const at = placeOf('rowVersion', projection)
+  return { ...decoded, values: Array.from(row.values, (value, index) => (index === at ? null : value)) }
 }
 
 /** The first characters of a text. */

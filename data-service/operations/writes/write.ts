@@ -61,8 +61,11 @@ export async function idempotentWrite(
       return { ...answer, replayed: false, rolledBack: false }
     }
     const { caller } = parsed.writer
-    const steps = new WriteSteps(unit, deps, { caller, requestId: context.requestId, via: write.via ?? 'request' })
-    if (parsed.dryRun) {
+    const { via = 'request' } = write
+    const { requestId } = context
+    const { dryRun } = parsed
+    const steps = new WriteSteps(unit, deps, { caller, requestId, via, hasKey: claim !== undefined, dryRun })
+    if (dryRun) {
       unit.rollBackAtEnd()
       const stored = claim && (await unit.findResponse(claim))
       const answer =
