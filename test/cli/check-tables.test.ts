@@ -7,6 +7,7 @@ import { type Ran, runCommand } from '../harness/command.js'
 import { outputRoot } from '../harness/package-root.js'
 import { openTestDatabase, type TestDatabase } from '../oracle/test-database.js'
 import { type FreshDatabase, freshDatabase } from '../stack/databases.js'
+import { ROW_VERSION_SECRET } from '../stack/stack.js'
 
 eachDatabase((kind) => {
   describe(`uniform-rest check of a live database on ${kind}`, function () {
@@ -26,7 +27,7 @@ eachDatabase((kind) => {
     })
 
     const run = (...args: readonly string[]): Promise<Ran> => {
-      const env = { DATABASE_URL: database.url, DATA_DIR: dataDir, OWNER_BYPASS_ROLE: 'Admin' }
+      const env = { DATABASE_URL: database.url, DATA_DIR: dataDir, OWNER_BYPASS_ROLE: 'Admin', ROW_VERSION_SECRET }
       return runCommand([...args, '--app', join(outputRoot, 'test/library')], { directory: dataDir, env })
     }
     /** What the database says of all that is in it. */
