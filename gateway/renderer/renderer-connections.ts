@@ -28,6 +28,7 @@ export class RendererConnections {
     const client = this.#client
     const controller = new AbortController()
     const gone = { handleEvent: () => controller.abort() }
+    if (client.aborted) controller.abort()
     client.addEventListener('abort', gone)
     this.#pool.request({ ...options, signal: controller.signal }, (error, answer) => {
       client.removeEventListener('abort', gone)
