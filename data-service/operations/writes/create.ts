@@ -18,13 +18,14 @@ import {
   outsideScope,
   writeScope
 } from '../../plan/authorize.js'
-import type { WriteScope } from '../../plan/model/plans.js'
+import type { InsertPlan, WriteScope } from '../../plan/model/plans.js'
 import type { KeyClaim } from '../../plan/model/stores.js'
 import { assignments, namedValues } from '../../plan/parsing/body.js'
 import { type NamedRow, presetValues } from '../../plan/presets.js'
 import { tokenCaller } from '../../plan/row-scopes.js'
 import { placeInScope } from '../../plan/scope-of-values.js'
 import { parseBatch, parseCreate, type ParsedCreate, type ParsedRow } from '../../plan/write-requests.js'
+import { isReadAfter } from './changes.js'
 import { changesOthers, hasHooks, requirePartOfRoot, runHooks, writeOthers } from './effects.js'
 import type { Guess } from './guess-counts.js'
 import { rejectionError, throwAt } from './rejections.js'
@@ -101,7 +102,7 @@ export async function createBatch(
   return { json, ids, ignoredMembers: [...answer.ignored], replayed, rolledBack }
 }
 
-type ParsedInsert = ParsedRow & Pick<ParsedCreate, 'resource' | 'writer'> & { readonly guess: Guess }
+export type ParsedInsert = ParsedRow & Pick<ParsedCreate, 'resource' | 'writer'> & { readonly guess: Guess }
 
 interface Created {
   readonly key: RowKey
@@ -114,9 +115,9 @@ async function createAtOnce(
   claim: KeyClaim | undefined,
   steps: WriteSteps
 ): Promise<Created | undefined> {
-  const { resource, ignored, children } = parsed
+  const { resource, ignored } = parsed
   const { entity } = resource
-  if (entity.creation.prepare !== undefined || children.length > 0 || hasHooks(entity, 'create')) return undefined
+  if (!isPlain(entity, parsed)) return undefined
   try {
     const row = { scope: writeScope(parsed.writer), values: givenValues(parsed), children: [] }
     return await steps.createAtOnce(resource, { claim, row, ignored })
@@ -144,6 +145,23 @@ async function insertAndAnswer(parsed: ParsedCreate & ParsedInsert, steps: Write
 /** Creates a row of several. Reading it within the scope is left to the caller. */
 export async function insert(parsed: ParsedInsert, steps: WriteSteps): Promise<RowKey> {
   return await insertPrepared(parsed.resource.entity, await newRow(parsed, steps), steps)
+}
+
+/** Plans rows that nothing has to come between. undefined for others. Throws what a create throws of a row that is wrong by itself. */
+export function planTogether(rows: readonly ParsedInsert[], steps: WriteSteps): readonly InsertPlan[] | undefined {
+  const plans: InsertPlan[] = []
+  for (const parsed of rows) {
+    const { entity } = parsed.resource
+    if (!isPlain(entity, parsed) || isReadAfter(entity)) return undefined
+    const values = givenValues(parsed)
+    plans.push(steps.plannedInsert(entity, { scope: writeScope(parsed.writer), values, children: [] }))
+  }
+  return plans
+}
+
+/** Whether a create sets but the values of the request and the token. */
+function isPlain(entity: KeyedEntity, { children }: ParsedRow): boolean {
+  return entity.creation.prepare === undefined && children.length === 0 && !hasHooks(entity, 'create')
 }
 
 /** A row that a request asks for, with what the entity file makes of it. */

@@ -10,7 +10,7 @@ import { allRows, valueIs } from '../../plan/model/plans.js'
 import { planLookBy } from '../../plan/plan-writes.js'
 import { placeInScope } from '../../plan/scope-of-values.js'
 import { MAX_BATCH_ROWS, type ParsedRow } from '../../plan/write-requests.js'
-import { givenValues, guesserOf, insert } from './create.js'
+import { givenValues, guesserOf, insert, planTogether } from './create.js'
 import type { Guess } from './guess-counts.js'
 import {
   canonicalRows,
@@ -99,17 +99,17 @@ async function importPart(
 ): Promise<PartOutcome & { readonly isReplayed: boolean }> {
   const { rows, firstRow } = parsed
   const known = new Map<number, DomainError | 'existing'>()
-  const again = new Set<number>()
+  const tries = new Tries()
   for (const [index, row] of rows.entries()) if (row instanceof DomainError) known.set(index, row)
   let end = endOfPart(rows, start)
   for (;;) {
-    let failing: Failing | undefined
     const next = end
     const work = async (guess: Guess, steps: WriteSteps): Promise<WriteResponse> => {
-      failing = undefined
-      let [created, existing] = [0, 0]
+      tries.failing = undefined
+      let existing = 0
       const errors: ImportError[] = []
       let failed = 0
+      const unknown: PlacedRow[] = []
       for (const [at, row] of rows.slice(start, next).entries()) {
         const index = start + at
         const found = known.get(index)
@@ -117,15 +117,10 @@ async function importPart(
           failed += 1
           errors.push(...errorsOf(firstRow + index, found).slice(0, wanted - errors.length))
         } else if (found === 'existing' || row instanceof DomainError) existing += 1
-        else {
-          const isNew = await importRow(row, { parsed, guess }, steps).catch((error: unknown) => {
-            failing = { index, error }
-            throw error
-          })
-          if (isNew) created += 1
-          else existing += 1
-        }
+        else unknown.push({ index, row })
       }
+      const created = await importRows(unknown, { parsed, guess, tries }, steps)
+      existing += unknown.length - created
       return answerOf({ created, existing, failed, errors, next: next - start })
     }
     try {
@@ -144,8 +139,9 @@ async function importPart(
       const errors = isReplayed ? outcome.errors.filter((one) => isToldNow(one, parsed, hidden)) : outcome.errors
       return { ...outcome, errors, next: start + outcome.next, isReplayed }
     } catch (error) {
-      const { index, reason = 'existing' } = failureOf(failing, error, parsed)
-      if (mayBeThere(failing, again, parsed)) continue
+      const failure = tries.failureOf(error, parsed)
+      if (failure === undefined) continue
+      const { index, reason = 'existing' } = failure
       known.set(index, reason)
       const writes = rows.slice(start, index).some((_, at) => !known.has(start + at))
       if (writes) end = index + 1
@@ -173,35 +169,61 @@ function isToldNow(
   return deeper.length === 0 && !hidden.has(name)
 }
 
+/** What ended a transaction: one row, or some that were created together. */
 interface Failing {
-  readonly index: number
+  readonly rows: readonly PlacedRow[]
   readonly error: unknown
 }
 
-/**
- * The row that has ended a transaction, and what its create is answered with. undefined for a row whose value of `by` another
- * row has: that one came after the look for it. Throws an error that is about no row, such as a lost race.
- */
-function failureOf(
-  failing: Failing | undefined,
-  error: unknown,
-  { by }: ParsedImport
-): { readonly index: number; readonly reason: DomainError | undefined } {
-  if (failing === undefined || !isOfRow(failing.error) || !isOfRow(error)) throw error
-  const { index, error: cause } = failing
-  const isThere = cause instanceof KeyConflict && cause.kind === 'unique' && cause.at?.column === by
-  return { index, reason: by !== undefined && isThere ? undefined : error }
+/** What the transactions that were tried for some rows have told. */
+class Tries {
+  readonly #apart = new Set<number>()
+  readonly #again = new Set<number>()
+  /** With `by`, so that rows of one file that the database finds equal do not each cost a transaction. */
+  #isEachApart = false
+  failing: Failing | undefined
+
+  /** Whether one statement may insert the rows. */
+  isTogether(rows: readonly PlacedRow[], { by }: ParsedImport): boolean {
+    if (this.#isEachApart || rows.some(({ index }) => this.#apart.has(index))) return false
+    if (rows.reduce((sum, { row }) => sum + lengthOf(row), 0) > MAX_TOGETHER) return false
+    // The look for `by` finds a row before it in the file once that is inserted.
+    const named = rows.flatMap(({ row }) => (by === undefined ? [] : [row.values.get(by) ?? []])).flat()
+    return new Set(named.map((one) => String(one).toLowerCase())).size === named.length
+  }
+
+  /**
+   * The row that has ended a transaction, and what its create is answered with. `reason`: undefined for a row whose value of
+   * `by` another row has: that one came after the look for it. undefined where the transaction is to be tried once more as it
+   * is. Throws an error that is about no row, such as a lost race.
+   */
+  failureOf(
+    error: unknown,
+    { by }: ParsedImport
+  ): { readonly index: number; readonly reason: DomainError | undefined } | undefined {
+    const { rows: [first, ...others] = [], error: cause } = this.failing ?? {}
+    if (first === undefined || !isOfRow(cause) || !isOfRow(error)) throw error
+    if (others.length > 0) {
+      // One by one they tell which of them it was.
+      for (const { index } of [first, ...others]) this.#apart.add(index)
+      this.#isEachApart = by !== undefined
+      return undefined
+    }
+    const { index } = first
+    const isUnique = by !== undefined && cause instanceof KeyConflict && cause.kind === 'unique'
+    // The database names the first unique index that it meets, which may be another one than that of `by`.
+    if (isUnique && !this.#again.has(index)) {
+      this.#again.add(index)
+      return undefined
+    }
+    return { index, reason: isUnique && cause.at?.column === by ? undefined : error }
+  }
 }
 
-/**
- * Whether a row is to be looked for once more: another import may have created it after the look, and the database names the
- * first unique index that it meets, which may be another one than that of `by`.
- */
-function mayBeThere(failing: Failing | undefined, again: Set<number>, { by }: ParsedImport): boolean {
-  if (by === undefined || !(failing?.error instanceof KeyConflict) || failing.error.kind !== 'unique') return false
-  if (again.has(failing.index)) return false
-  again.add(failing.index)
-  return true
+interface Importing {
+  readonly parsed: ParsedImport
+  readonly guess: Guess
+  readonly tries: Tries
 }
 
 /** The rows behind `start` that one transaction takes, with their children. */
@@ -243,22 +265,20 @@ async function createAll(call: ImportCall, upload: Upload, size: number): Promis
   // Whatever `onError` says, a file has one key: its first part, or the whole file, is stored in one place.
   const { deps, context, parsed } = call
   const known = new Set<number>()
-  const again = new Set<number>()
-  for (let tries = 1; ; tries++) {
-    let failing: Failing | undefined
+  const tries = new Tries()
+  for (let tried = 1; ; tried++) {
     const work = async (guess: Guess, steps: WriteSteps): Promise<WriteResponse> => {
-      failing = undefined
+      tries.failing = undefined
       let [created, index] = [0, 0]
+      let some: PlacedRow[] = []
       for await (const row of rowsOfFile(call, upload, steps)) {
-        const isNew =
-          !known.has(index) &&
-          (await importRow(row, { parsed, guess }, steps).catch((error: unknown) => {
-            failing = { index, error }
-            throw error
-          }))
-        if (isNew) created += 1
+        if (!known.has(index)) some.push({ index, row })
         index += 1
+        if (some.length < TOGETHER) continue
+        created += await importRows(some, { parsed, guess, tries }, steps)
+        some = []
       }
+      created += await importRows(some, { parsed, guess, tries }, steps)
       return answerOf({ created, existing: index - created, failed: 0, errors: [] })
     }
     try {
@@ -275,9 +295,10 @@ async function createAll(call: ImportCall, upload: Upload, size: number): Promis
       const { replayed } = written
       return replayed ? { createdBefore: created, existing, replayed } : { created, existing }
     } catch (error) {
-      const { index, reason } = failureOf(failing, error, parsed)
-      if (tries < MAX_TRIES && mayBeThere(failing, again, parsed)) continue
-      if (reason !== undefined || tries >= MAX_TRIES) throw errorOfRow(index, error)
+      const failure = tries.failureOf(error, parsed)
+      if (failure === undefined && tried < MAX_TRIES) continue
+      const { index = 0, reason = error } = failure ?? {}
+      if (reason !== undefined || tried >= MAX_TRIES) throw errorOfRow(index, error)
       known.add(index)
     }
   }
@@ -298,12 +319,84 @@ async function* rowsOfFile(call: ImportCall, upload: Upload, { unit }: WriteStep
   for (const row of rows) if (!(row instanceof DomainError)) yield row
 }
 
-/** Creates a row. Returns whether it is new: `by` may say that it is there already. */
-async function importRow(
-  row: ParsedRow,
-  { parsed, guess }: { readonly parsed: ParsedImport; readonly guess: Guess },
+/** A row of a file, and its place there. */
+interface PlacedRow {
+  readonly index: number
+  readonly row: ParsedRow
+}
+
+/** Rows that one statement inserts, unless something has to come between them. */
+const TOGETHER = 32
+
+/** Characters and bytes of rows that one statement inserts: a long one would need much memory, here and in the database. */
+const MAX_TOGETHER = 512 * 1024
+
+function lengthOf({ values }: ParsedRow): number {
+  let length = 0
+  for (const value of values.values()) length += typeof value === 'string' || value instanceof Buffer ? value.length : 0
+  return length
+}
+
+/** Creates rows of a file. Returns how many are new: `by` may say that some are there already. */
+async function importRows(rows: readonly PlacedRow[], how: Importing, steps: WriteSteps): Promise<number> {
+  let created = 0
+  for (let start = 0; start < rows.length; start += TOGETHER) {
+    const some = rows.slice(start, start + TOGETHER)
+    const isTogether = how.tries.isTogether(some, how.parsed)
+    created += (isTogether ? await importTogether(some, how, steps) : undefined) ?? (await importEach(some, how, steps))
+  }
+  return created
+}
+
+/** undefined, with nothing written, where rows have to be created one by one. */
+async function importTogether(
+  rows: readonly PlacedRow[],
+  { parsed, guess, tries }: Importing,
   steps: WriteSteps
-): Promise<boolean> {
+): Promise<number | undefined> {
+  const { resource, writer } = parsed
+  const { unit } = steps
+  try {
+    const planned = rows.map(({ row }) => ({ ...row, resource, writer, guess }))
+    const plans = planTogether(planned, steps)
+    if (plans === undefined) return undefined
+    const looks = unit.together(() => rows.map(({ row }) => isThere(row, parsed, steps)))
+    const found = (await Promise.allSettled(looks)).map(fulfilled)
+    const wanted = plans.filter((_, at) => found[at] === false)
+    const keys = await steps.insertTogether(resource.entity, wanted)
+    if (keys === undefined) return undefined
+    const scope = writeScope(writer)
+    if (scope.after.kind !== 'all-rows') {
+      const answers = unit.together(() => keys.map((key) => steps.answer(resource, key, { scope, ignored: [] })))
+      for (const one of await Promise.allSettled(answers)) fulfilled(one)
+    }
+    return wanted.length
+  } catch (error) {
+    tries.failing = { rows, error }
+    throw error
+  }
+}
+
+function fulfilled<Result>(settled: PromiseSettledResult<Result>): Result {
+  if (settled.status === 'rejected') throw settled.reason
+  return settled.value
+}
+
+async function importEach(rows: readonly PlacedRow[], how: Importing, steps: WriteSteps): Promise<number> {
+  let created = 0
+  for (const one of rows) {
+    try {
+      if (await importRow(one.row, how, steps)) created += 1
+    } catch (error) {
+      how.tries.failing = { rows: [one], error }
+      throw error
+    }
+  }
+  return created
+}
+
+/** Creates a row. Returns whether it is new. */
+async function importRow(row: ParsedRow, { parsed, guess }: Importing, steps: WriteSteps): Promise<boolean> {
   const { resource, writer } = parsed
   const scope = writeScope(writer)
   if (await isThere(row, parsed, steps)) return false

@@ -203,11 +203,7 @@ export class WriteSteps {
 
   /** The same without the audit entry, which has to follow, with what that says. */
   async insertRow(entity: KeyedEntity, row: InsertedRow): Promise<{ readonly key: RowKey } & Pick<Written, 'changes'>> {
-    if (this.#hasUnreachableId(entity, row)) {
-      throw rejectionError(reject.input(`/${entity.key[0].name}`, 'The row would get an id that no path could name.'))
-    }
-    const plan = planInsert(entity, row, this.deps)
-    if (placeInScope(plan.scope.after, (column) => plan.values.get(column)) === 'outside') throw outsideScope()
+    const plan = this.plannedInsert(entity, row)
     const places = plan.children.map((one) => placeOfChildren(plan, one))
     if (places.includes('outside')) throw outsideScope()
     const key = await this.unit.insert(plan)
@@ -218,6 +214,31 @@ export class WriteSteps {
       ? changesOf(entity, undefined, await this.#readAfter(entity, key))
       : createdColumns(plan)
     return { key, changes }
+  }
+
+  /** The plan of a new row, which is outside of its scope nowhere that its own values tell. */
+  plannedInsert(entity: KeyedEntity, row: InsertedRow): InsertPlan {
+    if (this.#hasUnreachableId(entity, row)) {
+      throw rejectionError(reject.input(`/${entity.key[0].name}`, 'The row would get an id that no path could name.'))
+    }
+    const plan = planInsert(entity, row, this.deps)
+    if (placeInScope(plan.scope.after, (column) => plan.values.get(column)) === 'outside') throw outsideScope()
+    return plan
+  }
+
+  /** Inserts rows without children with their audit entries, as `UnitOfWork.insertAll` says. */
+  async insertTogether(entity: KeyedEntity, plans: readonly InsertPlan[]): Promise<readonly RowKey[] | undefined> {
+    const keys = await this.unit.insertAll(plans)
+    if (keys === undefined) return undefined
+    this.sideEffects += plans.length
+    const entries = plans.flatMap((plan, at) => {
+      const key = keys[at]
+      return key === undefined
+        ? []
+        : [this.#auditEntry(entity, key, { action: 'create', changes: createdColumns(plan) })]
+    })
+    await this.unit.auditAll(entries)
+    return keys
   }
 
   /** Throws `ownership.denied` where a row of the new root is outside of the scope. */

@@ -257,6 +257,11 @@ export interface UnitOfWork {
   look(plan: LookPlan): Promise<StoredRow | undefined>
   /** The key of the new row. */
   insert(plan: InsertPlan): Promise<RowKey>
+  /**
+   * The same of rows of one entity without children, in this order. undefined, with nothing written, where no one statement
+   * can insert and name them.
+   */
+  insertAll(plans: readonly InsertPlan[]): Promise<readonly RowKey[] | undefined>
   /** Whether a row met the whole match condition. The version of the row is then the one after the stored one. */
   update(plan: UpdatePlan): Promise<boolean>
   delete(plan: DeletePlan): Promise<boolean>
@@ -280,6 +285,8 @@ export interface UnitOfWork {
   /** Runs a statement of the application's own. Answers the number of rows that it changed. */
   run(plan: StatementPlan): Promise<number>
   audit(entry: AuditEntry): Promise<void>
+  /** The same for rows that `insertAll` has inserted. */
+  auditAll(entries: readonly AuditEntry[]): Promise<void>
   /**
    * As `audit`, for a write whose own statement is the one right before it in `together`. Returns whether the entry was
    * inserted: it may not be if that statement matched no row. The transaction has to be given up then.

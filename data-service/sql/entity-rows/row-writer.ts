@@ -92,12 +92,26 @@ export class RowWriter {
    * one statement holds rows with the same columns alone.
    */
   async insertAll(session: TransactionAttempt, into: WrittenTable, rows: readonly RowToInsert[]): Promise<void> {
-    for (let start = 0; start < rows.length;) {
-      const alike = countAlike(rows, start)
-      const count = Math.min(ROWS_PER_INSERT, 2 ** Math.floor(Math.log2(alike)))
-      await this.#insert(session, into, rows.slice(start, start + count))
-      start += count
+    for (const some of alike(rows)) await this.#insert(session, into, some)
+  }
+
+  /** The same of rows that the database numbers, and which it answers (`TransactionAttempt.isGuarding`). Returns the numbers. */
+  async insertNumbered(
+    session: TransactionAttempt,
+    { into, id }: { readonly into: WrittenTable; readonly id: Column },
+    rows: readonly RowToInsert[]
+  ): Promise<Value[]> {
+    const numbers: Value[] = []
+    for (const some of alike(rows)) {
+      const { written, names, bound } = this.#bound(into, some)
+      const statement = this.#texts.insertNumbered(into.table, names, { rows: some.length, id })
+      const answered = await this.explained(session, { verb: 'insert', into, written }, session.run(statement, bound))
+      const given = answered.flatMap(([number]) => (number === undefined || number === null ? [] : [number]))
+      if (given.length !== some.length) throw new TypeError(`New rows of ${into.table} were not answered`)
+      // Each has a higher number than the row before it, in whatever order they are answered.
+      numbers.push(...given.toSorted((one, other) => (BigInt(String(one)) < BigInt(String(other)) ? -1 : 1)))
     }
+    return numbers
   }
 
   /**
@@ -235,6 +249,15 @@ function unstorable(name: string, why: string, cause: unknown): DomainError {
   return new DomainError(violation.code, detail, { violations: [violation], cause })
 }
 
+/** The rows in their order, as many as one INSERT takes at a time. */
+function* alike(rows: readonly RowToInsert[]): Generator<readonly RowToInsert[]> {
+  for (let start = 0; start < rows.length;) {
+    const count = Math.min(ROWS_PER_INSERT, 2 ** Math.floor(Math.log2(countAlike(rows, start))))
+    yield rows.slice(start, start + count)
+    start += count
+  }
+}
+
 /** How many rows from `start` on have the same columns, in any order. */
 function countAlike(rows: readonly RowToInsert[], start: number): number {
   const first = rows[start]?.values
@@ -288,11 +311,28 @@ export class ChangeTexts {
   }
 
   insert(table: string, columns: readonly string[], rows: number): StatementText {
-    return this.#text(`insert\`${table}\`${columns.join('`')}\`${rows}`, () => {
-      const row = (index: number) => Object.fromEntries(columns.map((one, at) => [one, literal(`$r${index}_${at}`)]))
-      const all = Array.from({ length: rows }, (_, index) => row(index))
-      return statementText(this.#generator.bulkInsertQuery(table, all, {}))
+    return this.#text(`insert\`${table}\`${columns.join('`')}\`${rows}`, () =>
+      statementText(this.#insertText(table, columns, rows))
+    )
+  }
+
+  /** The same, which answers the ids that the database gives the rows. */
+  insertNumbered(
+    table: string,
+    columns: readonly string[],
+    { rows, id }: { readonly rows: number; readonly id: Column }
+  ): Statement {
+    const text = this.#text(`numbered\`${table}\`${columns.join('`')}\`${rows}`, () => {
+      const insert = this.#insertText(table, columns, rows).replace(/;$/, '')
+      return statementText(`${insert} RETURNING ${quotedIdentifier(id.column)}`)
     })
+    return { ...text, decode: [this.#dialect.decode(id.field)], exact: true }
+  }
+
+  #insertText(table: string, columns: readonly string[], rows: number): string {
+    const row = (index: number) => Object.fromEntries(columns.map((one, at) => [one, literal(`$r${index}_${at}`)]))
+    const all = Array.from({ length: rows }, (_, index) => row(index))
+    return this.#generator.bulkInsertQuery(table, all, {})
   }
 
   insertReturning(table: string, columns: readonly string[], { shown, numbered, guard }: Returning): ShownStatement {

@@ -341,6 +341,27 @@ class SqlUnitOfWork implements UnitOfWork {
     return key
   }
 
+  async insertAll(plans: readonly InsertPlan[]): Promise<readonly RowKey[] | undefined> {
+    const [first] = plans
+    if (first === undefined) return []
+    const { entity } = first
+    const { writer } = this.#parts
+    const given = plans.map(({ values }) => keyOfValues(entity.key.map((column) => values.get(column))))
+    const [id] = entity.key
+    const isNumbered = keyMaker(id, entity) === 'database' && given.every((key) => key === undefined)
+    if (isNumbered ? !(await this.#transaction.isGuarding()) : given.includes(undefined)) return undefined
+    for (const [at, { values }] of plans.entries()) {
+      const key = given[at]
+      this.#guards.shareWritten(entity, { written: values, ...(key === undefined ? {} : { key }) })
+    }
+    if (isNumbered) {
+      const numbers = await writer.insertNumbered(this.#transaction, { into: entity, id }, plans)
+      return numbers.map((number) => keyOfValues([number])).filter((key) => key !== undefined)
+    }
+    await writer.insertAll(this.#transaction, entity, plans)
+    return given.filter((key) => key !== undefined)
+  }
+
   update({ entity, key, scope, expected, required, ...changes }: UpdatePlan): Promise<boolean> {
     const conditions = [...keyIs(entity.key, key), ...scopeConditions(scope.before), ...required]
     this.#guards.excludeRow(entity, key)
@@ -446,6 +467,10 @@ class SqlUnitOfWork implements UnitOfWork {
 
   audit(entry: AuditEntry): Promise<void> {
     return this.#parts.audit.insert(this.#transaction, entry)
+  }
+
+  auditAll(entries: readonly AuditEntry[]): Promise<void> {
+    return this.#parts.audit.insertAll(this.#transaction, entries)
   }
 
   auditAfterChange(entry: AuditEntry): Promise<boolean> {

@@ -13,6 +13,7 @@ const AT = dateTime()
 /** The trail of writes, an entry for each row that is written, in the transaction of the write. */
 export class AuditEntries {
   readonly #insert: StatementText
+  readonly #insertMany: (entries: number) => StatementText
   readonly #insertAfterChange: StatementText
   /** Of a row that is inserted by the statement before: with its id, and with the number that it was given. */
   readonly #insertInTransaction: Readonly<Record<'named' | 'numbered', StatementText>> | undefined
@@ -23,6 +24,15 @@ export class AuditEntries {
     const into = `INSERT INTO ${sql.audit_entries} (at, subject, resource, row_id, action, request_id, row_version, changes)`
     const values = '$at, $subject, $resource, $rowId, $action, $requestId, $version, $changes'
     this.#insert = statementText(`${into} VALUES (${values})`)
+    const kept = new Map<number, StatementText>()
+    this.#insertMany = (entries) => {
+      const found = kept.get(entries)
+      if (found !== undefined) return found
+      const rows = Array.from({ length: entries }, (_, at) => `(${values.replaceAll(/\$\w+/g, (name) => name + at)})`)
+      const text = statementText(`${into} VALUES ${rows.join(', ')}`)
+      kept.set(entries, text)
+      return text
+    }
     this.#insertAfterChange = statementText(dialect.insertAfterChange(into, values))
     const { guards } = dialect
     if (guards !== undefined) {
@@ -41,6 +51,20 @@ export class AuditEntries {
 
   async insert(session: WriteSession, entry: AuditEntry): Promise<void> {
     await session.change(this.#insert, this.#values(entry))
+  }
+
+  /** Inserts entries in their order. */
+  async insertAll(session: WriteSession, entries: readonly AuditEntry[]): Promise<void> {
+    for (let start = 0; start < entries.length;) {
+      // A power of two, so that there are few different texts.
+      const count = Math.min(ENTRIES_PER_INSERT, 2 ** Math.floor(Math.log2(entries.length - start)))
+      const bound: BoundValues = {}
+      for (const [at, entry] of entries.slice(start, start + count).entries()) {
+        for (const [name, value] of Object.entries(this.#values(entry))) bound[`${name}${at}`] = value
+      }
+      await session.change(this.#insertMany(count), bound)
+      start += count
+    }
   }
 
   /** The same for the statement after the one of the write itself (`SqlDialect.insertAfterChange`). Returns whether it was inserted. */
@@ -68,6 +92,9 @@ export class AuditEntries {
     return { ...entry, changes, at: this.#dialect.bind(at, AT), version: firstRowVersion(this.#randomBytes) }
   }
 }
+
+/** Each has 64 KiB at most. */
+const ENTRIES_PER_INSERT = 32
 
 /** The entries of single rows, which a history shows. */
 export class RowHistories {

@@ -85,6 +85,7 @@ export class MemoryWriteStore implements WriteStore {
         return withChildren(row, children)
       },
       lockAll: unused,
+      insertAll: unused,
       look: async ({ entity, scope, ...named }) => {
         const row =
           'key' in named
@@ -131,6 +132,7 @@ export class MemoryWriteStore implements WriteStore {
         return { values, references: new Map(), manyToMany: new Map(), children: new Map(), truncated: [] }
       },
       audit: () => Promise.resolve(),
+      auditAll: unused,
       auditAfterChange: () => Promise.resolve(true),
       together: (issue) => issue(),
       emit: unused,

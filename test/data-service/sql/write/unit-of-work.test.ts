@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import type { UnitOfWork } from '../../../../data-service/plan/model/stores.js'
 import { SqlReadStore } from '../../../../data-service/sql/entity-rows/reads.js'
@@ -27,6 +28,7 @@ import {
 const categories = entity('categories')
 const products = entity('products')
 const customers = entity('customers')
+const warehouses = entity('warehouses')
 const orders = entity('orders')
 const variants = children(products, 'variants')
 const lines = children(orders, 'lines')
@@ -244,6 +246,22 @@ eachWay(({ kind, name, open }) => {
       expect((await work((unit) => unit.find(findPlan(products, [])))).size).to.equal(0)
       const tooMany = Array.from({ length: 1001 }, (_, index) => index)
       expect(await failure(work((unit) => unit.find(findPlan(products, tooMany))))).to.be.instanceOf(RangeError)
+    })
+
+    it('inserts rows together where they have their keys, or where the database answers their numbers', async () => {
+      const rows = Array.from({ length: 45 }, (_, n) => ({ name: `c${n}`, slug: `c-${n}` }))
+      const keys = await work((unit) => unit.insertAll(rows.map((row) => insertPlan(categories, row))))
+      expect(keys?.length).to.equal(kind === 'mysql' ? rows.length : undefined)
+      expect(await names()).to.have.length(1 + (keys?.length ?? 0))
+      for (const [at, key] of (keys ?? []).entries()) {
+        const row = await work((unit) => unit.look(lookPlan(categories, key)))
+        expect(row?.values.get('slug')).to.equal(rows[at]?.slug)
+      }
+      const ids = rows.map(() => randomUUID())
+      const places = ids.map((id, n) => insertPlan(warehouses, { id, name: `w${n}`, city: 'Kiel', isOpen: true }))
+      expect(await work((unit) => unit.insertAll(places))).to.deep.equal(ids.map((id) => [id]))
+      const found = await fresh.byHand.run('SELECT name FROM warehouses')
+      expect(found.map(({ name: one }) => one).toSorted()).to.deep.equal(ids.map((_, n) => `w${n}`).toSorted())
     })
 
     it('finds a row by a unique value as the column tells values apart: letter case aside, and nothing else', async () => {
