@@ -6,7 +6,7 @@ import type { TextOperand } from '../data-service/sql/engines/statement.js'
 import { fullTextIndex, searchedColumns } from './model/full-text.js'
 import { isFlag } from './model/column-types.js'
 import { type LiveColumn, type LiveSchema, type LiveTable, mayShareKeys } from './model/live-schema.js'
-import type { SchemaTools } from './model/schema-tools.js'
+import type { CatalogueTools } from './model/schema-tools.js'
 
 /** Facts that are kept up to date while the service runs. */
 export interface LiveFacts extends TableFacts {
@@ -46,7 +46,7 @@ function replaceSet<Value>(all: Set<Value>, by: ReadonlySet<Value>): void {
 
 /** Collects what the statements of requests depend on. Sends one statement for each default that an UPDATE may set. */
 export async function readTableFacts(
-  tools: SchemaTools,
+  tools: CatalogueTools,
   live: LiveSchema,
   entities: readonly Entity[]
 ): Promise<LiveFacts> {
@@ -66,7 +66,7 @@ export async function readTableFacts(
 }
 
 /** Those of the entities' tables, and of their children's, as far as the live schema has them. */
-function liveTexts(tools: SchemaTools, live: LiveSchema, entities: readonly Entity[]): LiveFacts['texts'] {
+function liveTexts(tools: CatalogueTools, live: LiveSchema, entities: readonly Entity[]): LiveFacts['texts'] {
   const tables = entities.flatMap(({ table, key, columns, versionColumn, children }) => [
     { table, versionColumn, columns: [...key, ...columns] },
     ...children.map((one) => ({ ...one, columns: [...one.key, ...one.foreignKey, ...one.columns] }))
@@ -112,7 +112,7 @@ function fullTexts(live: LiveSchema, entities: readonly Entity[]): LiveFacts['te
   )
 }
 
-async function columnDefaults(tools: SchemaTools, entities: readonly Entity[]): Promise<Map<string, string>> {
+async function columnDefaults(tools: CatalogueTools, entities: readonly Entity[]): Promise<Map<string, string>> {
   const found = new Map<string, string>()
   for (const { table, columns } of entities) {
     for (const { column, field } of columns.filter((one) => one.field.filledByDatabase)) {

@@ -14,9 +14,8 @@ import type { ChecksOf } from './schema-checks.js'
 import type { TextOperand } from '../../data-service/sql/engines/statement.js'
 import type { PresentTable, TableChange } from './tables.js'
 
-/** What migrations and the checks at start need. Queries go through Sequelize; errors are its own. */
-export interface SchemaTools {
-  ddl(own: OwnTables): Promise<Ddl>
+/** What stands in a live database, and how it holds the values of fields. */
+export interface CatalogueTools {
   /**
    * The tables and views of the database, or of another one of the same server (`OwnNames.schema`), by name. A server
    * hides those to which the account has no right at all.
@@ -49,31 +48,21 @@ export interface SchemaTools {
    * index. Empty for a kind of database whose statements name no index.
    */
   sortOrders(live: LiveSchema): ReadonlyMap<string, string>
+  /** The SQL that an UPDATE sets a column to its default with. undefined for a column without a default. */
+  defaultText(table: string, column: string): Promise<string | undefined>
+  /** How columns of a live schema hold the values of fields, and how to mend them. */
+  readonly checksOf: ChecksOf
+}
+
+/** What changes a schema. */
+export interface MigrationTools {
+  ddl(own: OwnTables): Promise<Ddl>
   /**
    * Names of the migrations that have run in the database, read without a lock. Empty if it has no record of them.
    */
   appliedMigrations(own: OwnTables): Promise<ReadonlySet<string>>
   /** What the operator can do about an error of a migration. undefined if that is not known. */
   migrationRemedy(error: unknown, own: OwnTables): Promise<string | undefined>
-  /**
-   * As `migrationRemedy`, before the first statement: where the server says that the account has not all rights that these
-   * statements take. undefined if it has them, or if that cannot be known.
-   */
-  missingRights(statements: readonly string[], own: OwnTables): Promise<string | undefined>
-  /** The SQL that an UPDATE sets a column to its default with. undefined for a column without a default. */
-  defaultText(table: string, column: string): Promise<string | undefined>
-  /** How columns of a live schema hold the values of fields, and how to mend them. */
-  readonly checksOf: ChecksOf
-  /**
-   * Throws a StartError that names the missing rights: those `needed` for the tables of entities, and all to the tables of
-   * the engine, of whose record of migrations SELECT is enough. Other tables are not looked at. Writes nothing.
-   */
-  checkRights(needed: readonly TableRights[], own: OwnTables): Promise<void>
-  /**
-   * The GRANT statements for an account that migrates, and for one that serves with these rights. undefined for a kind of
-   * database without accounts. Throws a StartError for an account that cannot be read.
-   */
-  grants(account: string, options: GrantsOptions): Promise<Grants | undefined>
   /**
    * Runs `work` in a transaction while no other process runs work under the same `name` against the same database;
    * others wait until it has committed. The lock of a process that dies is released. With `checkedAtEnd` an engine that
@@ -85,6 +74,28 @@ export interface SchemaTools {
     foreignKeys?: 'checkedAtEnd'
   ): Promise<Result>
 }
+
+/** What an account may do, and what it needs. */
+export interface RightsTools {
+  /**
+   * As `migrationRemedy`, before the first statement: where the server says that the account has not all rights that these
+   * statements take. undefined if it has them, or if that cannot be known.
+   */
+  missingRights(statements: readonly string[], own: OwnTables): Promise<string | undefined>
+  /**
+   * Throws a StartError that names the missing rights: those `needed` for the tables of entities, and all to the tables of
+   * the engine, of whose record of migrations SELECT is enough. Other tables are not looked at. Writes nothing.
+   */
+  checkRights(needed: readonly TableRights[], own: OwnTables): Promise<void>
+  /**
+   * The GRANT statements for an account that migrates, and for one that serves with these rights. undefined for a kind of
+   * database without accounts. Throws a StartError for an account that cannot be read.
+   */
+  grants(account: string, options: GrantsOptions): Promise<Grants | undefined>
+}
+
+/** What migrations and the checks at start need. Queries go through Sequelize; errors are its own. */
+export interface SchemaTools extends CatalogueTools, MigrationTools, RightsTools {}
 
 export type TableRight = 'SELECT' | 'INSERT' | 'UPDATE' | 'DELETE'
 

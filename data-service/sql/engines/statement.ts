@@ -371,13 +371,8 @@ export interface WordDialect {
   readonly match: (columns: readonly string[], operand: string) => string
 }
 
-/** The differences between databases in the text and the values of statements. */
-export interface SqlDialect {
-  /**
-   * The function that a column of the type is compared and sorted by, to get the order of the contract. `equal` is for
-   * comparisons that do not depend on an order.
-   */
-  readonly keyFunction: (type: FieldType, use: 'equal' | 'order') => string | undefined
+/** How values are bound, written into statements, and read. */
+export interface ValueForms {
   /**
    * The SQL of an operand bound under a name, with a type so that the column is not compared as a double. `isAlone`: one that
    * stands in no list and no `between`.
@@ -389,25 +384,34 @@ export interface SqlDialect {
   readonly bind: (operand: Operand, field: Field) => BoundValue
   /** The bound form of a value that is written into a column. Throws an Unstorable. */
   readonly store: (value: Exclude<Value, null>, field: Field) => BoundValue
+  /** Decodes a value of the driver. Throws `undecodable` for what is no value of the field. */
+  readonly decode: (field: Field) => (raw: unknown) => Value
+  /** Whether the column of a bool may hold other numbers than 0 and 1, which no index sorts as flags. */
+  readonly isAnyNumber: (column: Column) => boolean
+  /** Whether a set, a column's expression, has the word that is bound as an operand: an expression that is 1 or 0. */
+  readonly hasWord: (column: Expression, operand: string) => Expression
+}
+
+/** How texts are compared, sorted and searched. */
+export interface TextForms {
+  /**
+   * The function that a column of the type is compared and sorted by, to get the order of the contract. `equal` is for
+   * comparisons that do not depend on an order.
+   */
+  readonly keyFunction: (type: FieldType, use: 'equal' | 'order') => string | undefined
   /**
    * How an operand is written that is compared with this text column; undefined as it is. What it makes is NULL for an
    * operand that the column's character set cannot hold, which no value of the column is equal to.
    */
   readonly textOperand: (column: Column) => TextOperand | undefined
-  /** Whether the column of a bool may hold other numbers than 0 and 1, which no index sorts as flags. */
-  readonly isAnyNumber: (column: Column) => boolean
   /** Whether the words of an enum are in a column of text, which an index sorts as it sorts other texts. */
   readonly isTextOfWords: (column: Column) => boolean
-  /** Whether a set, a column's expression, has the word that is bound as an operand: an expression that is 1 or 0. */
-  readonly hasWord: (column: Expression, operand: string) => Expression
   /** A text, a quoted column or an operand, in a form of which two are equal only if they have the same characters. */
   readonly exactText: (text: string) => string
   /** Few bytes for those of an expression, where the database sorts by a bounded number of bytes; else the expression. */
   readonly digest: (text: string) => string
   /** A condition that the exact form of one text has that of another one in it. */
   readonly hasExactly: (match: TextMatch, text: string, part: string) => string
-  /** Rows whose columns are one of a list of tuples, by an index of the columns. All parts are quoted columns and `$names`. */
-  readonly isOneOfTuples: (columns: readonly string[], tuples: readonly (readonly string[])[]) => string
   /** A function of (column, operand) that returns 1 or 0. undefined: LIKE is used. */
   readonly matchFunction: (match: TextMatch) => string | undefined
   readonly bindMatch: (operand: string, match: TextMatch) => BoundValue
@@ -415,6 +419,12 @@ export interface SqlDialect {
   readonly words: WordDialect | undefined
   /** The columns of the full-text index that serves searches whose first property is this column. */
   readonly fullTextIndex: (column: Column) => readonly string[] | undefined
+}
+
+/** What the optimizer makes of a read, and how it is told. */
+export interface ReadPlans {
+  /** Whether each statement is a round trip to a server, which takes longer than a count by an index of a few rows. */
+  readonly isServer: boolean
   /**
    * Whether the optimizer reads an OR of ranges of one index as these ranges, in the order of the index. If not, each
    * range is a SELECT of its own, and UNION ALL joins them.
@@ -422,20 +432,18 @@ export interface SqlDialect {
   readonly readsRangesOfOr: boolean
   /** The join that reads the rows on its left first, whatever the optimizer makes of their numbers. */
   readonly joinInOrder: 'STRAIGHT_JOIN' | 'CROSS JOIN'
-  /** Whether each statement is a round trip to a server, which takes longer than a count by an index of a few rows. */
-  readonly isServer: boolean
-  /** Whether an UPDATE counts the rows whose values it changes, and not those that it finds. */
-  readonly countsChangedRows: boolean
+  /** Rows whose columns are one of a list of tuples, by an index of the columns. All parts are quoted columns and `$names`. */
+  readonly isOneOfTuples: (columns: readonly string[], tuples: readonly (readonly string[])[]) => string
   /** Whether a statement failed because an index that it names does not exist, or one of the columns of full-text indexes. */
   isIndexMissing(error: unknown, columns?: readonly string[]): boolean
-  /** The column whose character set lacks a character of a value that a statement wrote; undefined for any other error. */
-  columnWithoutCharacter(error: unknown): string | undefined
-  /** The key that does not allow a write; undefined for an error of another kind. */
-  violatedKey(error: unknown): ViolatedKey | undefined
-  /** Decodes a value of the driver. Throws `undecodable` for what is no value of the field. */
-  readonly decode: (field: Field) => (raw: unknown) => Value
+}
+
+/** What an INSERT or UPDATE says besides its columns, and how rows are locked. */
+export interface WriteTexts {
   /** An INSERT that only locks the row if one with the same unique `key` exists. */
   readonly insertOrKeep: (insert: string, key: string) => string
+  /** An INSERT that makes the assignment `update` if a row with the same unique `key` exists. */
+  readonly insertOrUpdate: (insert: string, key: string, update: string) => string
   /**
    * An INSERT of one row that takes effect only if the statement before it on the connection has changed a row. It may be
    * sent before the answer to that statement (`OpenTransaction.batch`). `into` is the text up to the values.
@@ -443,8 +451,8 @@ export interface SqlDialect {
   readonly insertAfterChange: (into: string, values: string) => string
   /** For statements that are sent before the answers to those that they depend on. undefined where nothing is sent so. */
   readonly guards: StatementGuards | undefined
-  /** An INSERT that makes the assignment `update` if a row with the same unique `key` exists. */
-  readonly insertOrUpdate: (insert: string, key: string, update: string) => string
+  /** Whether an UPDATE counts the rows whose values it changes, and not those that it finds. */
+  readonly countsChangedRows: boolean
   /**
    * The version after the one in a column of 8 bytes: one more as a big-endian number, after the highest one 0. No version
    * of a row repeats, and two writers of a row cannot make the same one.
@@ -460,7 +468,6 @@ export interface SqlDialect {
   ) => string
   /** What keeps callers from guessing values by a version of the content: digits in base 16. undefined where no table has one. */
   readonly versionKey?: string
-  readonly totals: TotalsDialect
   /** The end of a SELECT that locks its rows until the transaction ends. Empty if the database has one writer at a time. */
   readonly forUpdate: string
   /**
@@ -468,4 +475,17 @@ export interface SqlDialect {
    * one writer at a time.
    */
   readonly forUpdateNow: string | undefined
+}
+
+/** What an error of a write is about. */
+export interface WriteErrors {
+  /** The column whose character set lacks a character of a value that a statement wrote; undefined for any other error. */
+  columnWithoutCharacter(error: unknown): string | undefined
+  /** The key that does not allow a write; undefined for an error of another kind. */
+  violatedKey(error: unknown): ViolatedKey | undefined
+}
+
+/** The differences between databases in the text and the values of statements. */
+export interface SqlDialect extends ValueForms, TextForms, ReadPlans, WriteTexts, WriteErrors {
+  readonly totals: TotalsDialect
 }

@@ -1,5 +1,15 @@
 import { fn, literal } from 'sequelize'
-import { anyOfTuples, type SqlDialect, type TextMatch, VERSION_KEY } from '../statement.js'
+import {
+  anyOfTuples,
+  type ReadPlans,
+  type SqlDialect,
+  type TextForms,
+  type TextMatch,
+  type ValueForms,
+  VERSION_KEY,
+  type WriteErrors,
+  type WriteTexts
+} from '../statement.js'
 import { mysqlBoundOperand, mysqlBoundText, mysqlDecoder, mysqlOperand, mysqlValue } from './mysql-values.js'
 import { mysqlTotals } from './mysql-totals.js'
 import { mysqlWords } from './mysql-words.js'
@@ -11,22 +21,21 @@ const NO_SUCH_INDEX: readonly unknown[] = [1176, 1191]
 /** ER_BAD_FIELD_ERROR. Its message ends a column's name with a quotation mark. */
 const NO_SUCH_COLUMN = 1054
 
-/**
- * The collation of the columns compares text. Casts prevent the server from comparing bound digits as doubles. Integers are
- * bound as numbers: a condition that an index has met already is left out of the reading of each row only if its operand is
- * a plain value, and a count of many rows takes twice as long with the condition.
- */
-export const mysqlDialect: SqlDialect = {
-  // The server orders an enum by the places of its words. CONCAT makes it text.
-  keyFunction: (type, use) => (type === 'enum' && use === 'order' ? 'CONCAT' : undefined),
+const mysqlValueForms: ValueForms = {
   operand: mysqlOperand,
   bindOperand: mysqlBoundOperand,
   bind: mysqlBoundText,
   store: mysqlValue,
+  decode: mysqlDecoder,
+  isAnyNumber: () => false,
+  hasWord: (column, operand) => fn('SIGN', fn('FIND_IN_SET', literal(operand), column))
+}
+
+const mysqlTextForms: TextForms = {
+  // The server orders an enum by the places of its words. CONCAT makes it text.
+  keyFunction: (type, use) => (type === 'enum' && use === 'order' ? 'CONCAT' : undefined),
   textOperand: () => undefined,
   isTextOfWords: () => false,
-  isAnyNumber: () => false,
-  hasWord: (column, operand) => fn('SIGN', fn('FIND_IN_SET', literal(operand), column)),
   // No collation equates bytes. Those of a column of any character set and those of an operand are UTF-8 then.
   exactText: (text) => `CAST(CONVERT(${text} USING utf8mb4) AS BINARY)`,
   digest: (text) => `LEFT(UNHEX(SHA2(${text}, 256)), 16)`,
@@ -34,22 +43,25 @@ export const mysqlDialect: SqlDialect = {
     if (match === 'endsWith') return `RIGHT(${text}, LENGTH(${part})) = ${part}`
     return `LOCATE(${part}, ${text}) ${match === 'startsWith' ? '= 1' : '> 0'}`
   },
-  isOneOfTuples: anyOfTuples,
   matchFunction: () => undefined,
   bindMatch: likePattern,
   words: mysqlWords,
-  fullTextIndex: () => undefined,
+  fullTextIndex: () => undefined
+}
+
+const mysqlReadPlans: ReadPlans = {
+  isServer: true,
   readsRangesOfOr: true,
   joinInOrder: 'STRAIGHT_JOIN',
-  isServer: true,
-  countsChangedRows: true,
+  isOneOfTuples: anyOfTuples,
   isIndexMissing: (error, columns = []) =>
     NO_SUCH_INDEX.includes(errnoOf(error)) ||
-    (errnoOf(error) === NO_SUCH_COLUMN && columns.some((column) => String(error).includes(`.${column}'`))),
-  columnWithoutCharacter: mysqlColumnWithoutCharacter,
-  violatedKey: mysqlViolatedKey,
-  decode: mysqlDecoder,
+    (errnoOf(error) === NO_SUCH_COLUMN && columns.some((column) => String(error).includes(`.${column}'`)))
+}
+
+const mysqlWriteTexts: WriteTexts = {
   insertOrKeep: (insert, key) => `${insert} ON DUPLICATE KEY UPDATE ${key} = ${key}`,
+  insertOrUpdate: (insert, _key, update) => `${insert} ON DUPLICATE KEY UPDATE ${update}`,
   // ROW_COUNT() is -1 after a statement that failed or read, and 0 after one that changed no row. MySQL 9 takes it for a
   // constant of the time at which the statement was prepared, unless the comparison has to be made anew for each row.
   insertAfterChange: (into, values) => `${into} SELECT ${values} FROM DUAL WHERE ROW_COUNT() > FLOOR(RAND())`,
@@ -62,12 +74,30 @@ export const mysqlDialect: SqlDialect = {
     numberIf: (condition) => `IF(${condition}, NULL, 'not in its transaction')`,
     lastNumber: 'LAST_INSERT_ID()'
   },
-  insertOrUpdate: (insert, _key, update) => `${insert} ON DUPLICATE KEY UPDATE ${update}`,
+  countsChangedRows: true,
   nextVersion,
   contentVersion,
-  totals: mysqlTotals,
   forUpdate: ' FOR UPDATE',
   forUpdateNow: ' FOR UPDATE NOWAIT'
+}
+
+const mysqlWriteErrors: WriteErrors = {
+  columnWithoutCharacter: mysqlColumnWithoutCharacter,
+  violatedKey: mysqlViolatedKey
+}
+
+/**
+ * The collation of the columns compares text. Casts prevent the server from comparing bound digits as doubles. Integers are
+ * bound as numbers: a condition that an index has met already is left out of the reading of each row only if its operand is
+ * a plain value, and a count of many rows takes twice as long with the condition.
+ */
+export const mysqlDialect: SqlDialect = {
+  ...mysqlValueForms,
+  ...mysqlTextForms,
+  ...mysqlReadPlans,
+  ...mysqlWriteTexts,
+  ...mysqlWriteErrors,
+  totals: mysqlTotals
 }
 
 /** An unsigned number beyond the highest would be an error. The texts of statements hold no quotes, so LPAD fills with 0. */

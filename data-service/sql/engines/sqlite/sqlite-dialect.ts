@@ -1,5 +1,14 @@
 import { fn, literal } from 'sequelize'
-import { type SqlDialect, VERSION_KEY, type ViolatedKey } from '../statement.js'
+import {
+  type ReadPlans,
+  type SqlDialect,
+  type TextForms,
+  type ValueForms,
+  VERSION_KEY,
+  type ViolatedKey,
+  type WriteErrors,
+  type WriteTexts
+} from '../statement.js'
 import { sqliteBoundOperand, sqliteDecoder, sqliteOperand, sqliteValue } from './sqlite-values.js'
 import { sqliteTotals } from './sqlite-totals.js'
 import { matchKey } from './text-keys.js'
@@ -10,21 +19,21 @@ const MATCH_FUNCTIONS = {
   endsWith: 'text_ends_with'
 } as const
 
-/**
- * The embedded database compares text by its sort key, stores decimals as integers in units of their last digit, and
- * unsigned integers of 64 bits, which it has no type for, as 20 digits of text, whose order is that of the numbers.
- */
-export const sqliteDialect: SqlDialect = {
-  keyFunction: (type) => (type === 'string' || type === 'enum' ? 'sort_key' : undefined),
+const sqliteValueForms: ValueForms = {
   operand: sqliteOperand,
   bindOperand: sqliteBoundOperand,
   bind: sqliteBoundOperand,
   store: sqliteValue,
-  textOperand: () => undefined,
-  isTextOfWords: () => false,
+  decode: sqliteDecoder,
   isAnyNumber: () => false,
   // A set is stored as MySQL writes it: its words with commas between.
-  hasWord: (column, operand) => fn('set_has', column, literal(operand)),
+  hasWord: (column, operand) => fn('set_has', column, literal(operand))
+}
+
+const sqliteTextForms: TextForms = {
+  keyFunction: (type) => (type === 'string' || type === 'enum' ? 'sort_key' : undefined),
+  textOperand: () => undefined,
+  isTextOfWords: () => false,
   // A column of a table that others made may have a collation of its own.
   exactText: (text) => `${text} COLLATE BINARY`,
   digest: (text) => text,
@@ -32,31 +41,51 @@ export const sqliteDialect: SqlDialect = {
     if (match === 'endsWith') return `(substr(${text}, -length(${part})) = ${part} OR length(${part}) = 0)`
     return `instr(${text}, ${part}) ${match === 'startsWith' ? '= 1' : '> 0'}`
   },
-  isOneOfTuples: (columns, tuples) =>
-    `(${columns.join(', ')}) IN (VALUES ${tuples.map((tuple) => `(${tuple.join(', ')})`).join(', ')})`,
   matchFunction: (match) => MATCH_FUNCTIONS[match],
   bindMatch: (operand) => matchKey(operand),
   words: undefined,
-  fullTextIndex: () => undefined,
+  fullTextIndex: () => undefined
+}
+
+const sqliteReadPlans: ReadPlans = {
+  isServer: false,
   readsRangesOfOr: false,
   joinInOrder: 'CROSS JOIN',
-  isServer: false,
-  countsChangedRows: false,
-  isIndexMissing: () => false,
-  columnWithoutCharacter: () => undefined,
-  violatedKey: sqliteViolatedKey,
-  decode: sqliteDecoder,
+  isOneOfTuples: (columns, tuples) =>
+    `(${columns.join(', ')}) IN (VALUES ${tuples.map((tuple) => `(${tuple.join(', ')})`).join(', ')})`,
+  isIndexMissing: () => false
+}
+
+const sqliteWriteTexts: WriteTexts = {
   insertOrKeep: (insert, key) => `${insert} ON CONFLICT (${key}) DO NOTHING`,
+  insertOrUpdate: (insert, key, update) => `${insert} ON CONFLICT (${key}) DO UPDATE SET ${update}`,
   // Each statement of a batch has its answer before the next is sent, and a failed one ends the batch.
   insertAfterChange: (into, values) => `${into} VALUES (${values})`,
   guards: undefined,
-  insertOrUpdate: (insert, key, update) => `${insert} ON CONFLICT (${key}) DO UPDATE SET ${update}`,
+  countsChangedRows: false,
   // sqlite-connection.ts defines the function: SQLite itself reads no number out of bytes.
   nextVersion: (column) => `next_row_version(${column})`,
   contentVersion,
-  totals: sqliteTotals,
   forUpdate: '',
   forUpdateNow: undefined
+}
+
+const sqliteWriteErrors: WriteErrors = {
+  columnWithoutCharacter: () => undefined,
+  violatedKey: sqliteViolatedKey
+}
+
+/**
+ * The embedded database compares text by its sort key, stores decimals as integers in units of their last digit, and
+ * unsigned integers of 64 bits, which it has no type for, as 20 digits of text, whose order is that of the numbers.
+ */
+export const sqliteDialect: SqlDialect = {
+  ...sqliteValueForms,
+  ...sqliteTextForms,
+  ...sqliteReadPlans,
+  ...sqliteWriteTexts,
+  ...sqliteWriteErrors,
+  totals: sqliteTotals
 }
 
 /** The values with their types, of texts and blobs the bytes. sqlite-connection.ts defines the function. */
