@@ -90,7 +90,7 @@ interface PartOutcome extends Outcome {
 
 /**
  * One transaction, with the rows from `start` on. A row that cannot be created ends it: then the rows before that one are a
- * part by themselves, and so no row is tried more than twice. A row that fails before any other was created is left out.
+ * part by themselves, and so no row is tried more than three times. A row that fails before any other was created is left out.
  * `wanted`: errors that the answer has room for, and no more are stored with it.
  */
 async function importPart(
@@ -179,9 +179,12 @@ interface Failing {
 class Tries {
   readonly #apart = new Set<number>()
   readonly #again = new Set<number>()
-  /** With `by`, so that rows of one file that the database finds equal do not each cost a transaction. */
   #isEachApart = false
   failing: Failing | undefined
+
+  setEachApart(): void {
+    this.#isEachApart = true
+  }
 
   /** Whether one statement may insert the rows. */
   isTogether(rows: readonly PlacedRow[], { by }: ParsedImport): boolean {
@@ -206,7 +209,8 @@ class Tries {
     if (others.length > 0) {
       // One by one they tell which of them it was.
       for (const { index } of [first, ...others]) this.#apart.add(index)
-      this.#isEachApart = by !== undefined
+      // Else rows of one file that the database finds equal would each cost a transaction.
+      if (by !== undefined) this.setEachApart()
       return undefined
     }
     const { index } = first
@@ -364,7 +368,10 @@ async function importTogether(
     const found = (await Promise.allSettled(looks)).map(fulfilled)
     const wanted = plans.filter((_, at) => found[at] === false)
     const keys = await steps.insertTogether(resource.entity, wanted)
-    if (keys === undefined) return undefined
+    if (keys === undefined) {
+      tries.setEachApart()
+      return undefined
+    }
     const scope = writeScope(writer)
     if (scope.after.kind !== 'all-rows') {
       const answers = unit.together(() => keys.map((key) => steps.answer(resource, key, { scope, ignored: [] })))
