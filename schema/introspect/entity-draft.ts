@@ -109,8 +109,14 @@ export function draftEntities(schema: LiveSchema, options: DraftOptions): Drafts
   const taken = new Set([...RESERVED, ...options.resources.values(), ...options.files])
   const stripped = withoutPrefix([...schema.tables.keys()], options.stripPrefix ?? '', taken)
   const begun: BegunDraft[] = []
+  const spelledOtherwise = otherSpellings(schema, options)
   for (const table of schema.tables.values()) {
     if (options.isEngineTable(table.name)) continue
+    const other = spelledOtherwise(table.name)
+    if (other !== undefined) {
+      leftOut.push({ table: table.name, why: `its name differs from that of \`${other}\` in letter case only` })
+      continue
+    }
     const isRecord = RECORDS.test(table.name)
     const found = isRecord ? { why: 'it is the record of migrations of another tool' } : beginDraft(table, options)
     if ('why' in found) leftOut.push({ table: table.name, ...found })
@@ -123,6 +129,26 @@ export function draftEntities(schema: LiveSchema, options: DraftOptions): Drafts
   const typed = begun.map((one) => ({ ...one, columns: one.columns.map((column) => asInKey(column, one, begun)) }))
   const entities = typed.map((one) => finishDraft(one, typed, options))
   return { entities: entities.map((one) => ({ ...one, cascades: cascadesTo(one, typed, entities) })), leftOut }
+}
+
+/**
+ * The table that keeps another one out, which has its name in other letters. Some servers hold both, but no application can
+ * name both: its tests run where letter case does not count. A table that is served already stays.
+ */
+function otherSpellings(
+  schema: LiveSchema,
+  { resources, isEngineTable }: DraftOptions
+): (table: string) => string | undefined {
+  const names = [...schema.tables.keys()]
+  const first = new Map<string, string>()
+  for (const name of [...names.filter((one) => resources.has(one)), ...names]) {
+    const folded = name.toLowerCase()
+    if (!first.has(folded)) first.set(folded, isEngineTable(folded) ? folded : name)
+  }
+  return (table) => {
+    const other = first.get(table.toLowerCase())
+    return other === table ? undefined : other
+  }
 }
 
 /** A table whose columns and key are known, but not yet which other tables can be referred to. */

@@ -12,6 +12,16 @@ function statements(kind: 'mysql' | 'sqlite'): string[] {
     `CREATE TABLE ${q('back`tick')} (id INT NOT NULL PRIMARY KEY, name VARCHAR(20))`,
     `CREATE TABLE summed (id INT NOT NULL PRIMARY KEY, a INT NOT NULL, b INT NOT NULL, ${q('a`b')} INT,
       twice INT AS (a * 2), total INT AS (a + b) STORED)`,
+    'CREATE TABLE user_role (id INT NOT NULL PRIMARY KEY)',
+    'CREATE TABLE UserRole (id INT NOT NULL PRIMARY KEY)',
+    // Letters that differ in case only are two tables on the server of these tests, and none on SQLite.
+    ...(kind === 'mysql'
+      ? [
+          'CREATE TABLE Invoice (id INT NOT NULL PRIMARY KEY, total INT)',
+          'CREATE TABLE invoice (id INT NOT NULL PRIMARY KEY, paid INT)',
+          'CREATE TABLE UR_Outbox (id INT NOT NULL PRIMARY KEY)'
+        ]
+      : []),
     `CREATE TABLE logins (id INT NOT NULL PRIMARY KEY, email VARCHAR(80), token VARCHAR(80), api_token VARCHAR(80),
       authToken VARCHAR(80), session_key VARCHAR(80), credentials VARCHAR(80), pwd VARCHAR(80), user_pwd VARCHAR(80),
       salt VARCHAR(80), password_salt VARCHAR(80), pin VARCHAR(8), otp VARCHAR(8),
@@ -32,9 +42,17 @@ eachDatabase((kind) => {
       const ran = await app.run('introspect')
       expect([ran.code, ran.stderr]).to.deep.equal([0, ''])
       expect(ran.stdout).to.include('back`tick is left out: its name cannot be quoted.')
+      if (kind === 'mysql') {
+        const why = 'left out: its name differs from that of'
+        expect(ran.stdout).to.match(
+          /^\W*(?:invoice is left out: .* `Invoice`|Invoice is left out: .* `invoice`) in letter case only/m
+        )
+        expect(ran.stdout).to.include(`UR_Outbox is ${why} \`ur_outbox\` in letter case only`)
+      }
       const written = [...(await app.files()).keys()].filter((name) => /^entities\/[\w-]+\.ts$/.test(name))
+      const names = ['constructors', 'to-strings', 'summeds', 'logins', 'introspected', 'user-roles', 'user-roles-2']
       expect(written).to.have.members(
-        ['constructors', 'to-strings', 'summeds', 'logins', 'introspected'].map((name) => `entities/${name}.ts`)
+        [...names, ...(kind === 'mysql' ? ['invoices'] : [])].map((name) => `entities/${name}.ts`)
       )
     })
 
@@ -63,6 +81,20 @@ eachDatabase((kind) => {
       expect(migrated.stdout).to.include('ran 001-baseline')
       const again = await app.run('introspect')
       expect([again.code, again.stdout.includes('Wrote')], again.stdout).to.deep.equal([0, false])
+    })
+
+    it('writes what compiles and starts', async () => {
+      await app.writeConfig()
+      expect(await app.compile()).to.equal('')
+      const stack = await app.start()
+      try {
+        const token = stack.token({ role: 'Admin' })
+        for (const name of ['user-roles', 'user-roles-2', ...(kind === 'mysql' ? ['invoices'] : [])]) {
+          expect((await stack.call(`/${name}`, { token })).status).to.equal(200)
+        }
+      } finally {
+        await stack.stop()
+      }
     })
   })
 })
