@@ -7,7 +7,7 @@ import { suggestion } from '../../data-service/entity/fields/names.js'
 import type { Database } from '../../data-service/sql/engines/engine.js'
 import { base64urlOfBytes, bytesOfBase64url, quotedIdentifier } from '../../data-service/sql/engines/statement.js'
 import { fullTextIndex, searchedColumns } from '../model/full-text.js'
-import { keptApart, type LiveSchema, type LiveTable } from '../model/live-schema.js'
+import { keptApart, type LiveSchema, type LiveTable, mayShareKeys } from '../model/live-schema.js'
 import type { MissingIndex, SchemaChecks } from '../model/schema-checks.js'
 import {
   type CheckedTable,
@@ -202,8 +202,24 @@ class Checking {
     }
     this.#key(checked, found)
     this.#sorting(entity)
+    for (const one of entity.joined) this.#joined(name, one)
     if (entity.fullText && found.kind === 'table') this.#fullText(entity, found)
     for (const one of entity.manyToMany) this.#links(entity, one)
+  }
+
+  /** A join over a key that two rows may share would show a row once for each of them, in pages, totals and exports alike. */
+  #joined(owner: string, joined: Joined): void {
+    for (const resource of joinedResources(joined, this.#entities)) {
+      const target = this.#entities.find(({ name }) => name === resource)
+      const table = target && this.#live.tables.get(target.table)
+      if (target === undefined || !mayShareKeys(table, target)) continue
+      const listed = target.key.map(({ column }) => column).join(', ')
+      this.#findings.mistake(
+        `${owner}: joined \`${joined.name}\` reads ${table.name}, where no unique key keeps two rows from the same ${listed}, so that ` +
+          `rows of ${owner} could appear twice. Leave the property out and include the reference instead` +
+          (table.kind === 'view' ? '' : `, or make (${listed}) a unique key`)
+      )
+    }
   }
 
   /** The index by which the links of rows are found. */

@@ -3,6 +3,7 @@ import { MAX_MEMBERS_BYTES } from '../../../shared/transport/rpc-status.js'
 import type { Rejection } from '../../entity/action.js'
 import type { Resource } from '../../plan/model/catalogue.js'
 import { CONFLICT_DETAIL, KeyConflict } from '../../plan/model/key-conflict.js'
+import { UnshownValue } from '../../entity/fields/unshown.js'
 import { noSuchRow } from '../../plan/row-scopes.js'
 
 // The errors of writes that rules, other writes or keys of the database prevent.
@@ -31,7 +32,8 @@ export function rejectionError(rejection: Rejection): DomainError {
 }
 
 /** Throws the error of one row of a batch, with the row's place in the body. */
-export function throwAt(index: number, error: unknown): never {
+export function throwAt(index: number, thrown: unknown): never {
+  const error = unshownRejection(thrown)
   if (!(error instanceof DomainError) || error.code === 'conflict') throw error
   const { code, message, cause, violations } = error
   const moved = violations.map((one) =>
@@ -51,7 +53,8 @@ export function isOfRow(error: unknown): error is DomainError {
  * The error of an item of a batch of changes, or of a row of an import: that of its single write, with the place of the item
  * in the body. `said` comes before its sentence, which a conflict has none of. Errors that are about no row stay as they are.
  */
-export function errorOfItem<Thrown>(index: number, error: Thrown, said = ''): Thrown | DomainError {
+export function errorOfItem<Thrown>(index: number, thrown: Thrown, said = ''): Thrown | DomainError {
+  const error = unshownRejection(thrown)
   if (!isOfRow(error)) return error
   const { code, message, title, members, cause, reason, guarded, conflict, violations } = error
   const at = `/${index}`
@@ -94,7 +97,8 @@ export async function guardConflicts<Result>(
 ): Promise<Result> {
   try {
     return await work
-  } catch (error) {
+  } catch (thrown) {
+    const error = unshownRejection(thrown)
     if (!(error instanceof DomainError) || error.code !== 'conflict') throw error
     const { message, title, members, cause, reason } = error
     const conflict = error instanceof KeyConflict ? keyReason(error, resource) : error.conflict
@@ -108,6 +112,19 @@ export async function guardConflicts<Result>(
     })
   }
 }
+
+/**
+ * The error of a write that reads a stored value which is none of its property's type: what it would write over the row could
+ * not be told from what is stored. The answer names no property, since the caller may not read it; the cause is for the log.
+ */
+function unshownRejection<Thrown>(error: Thrown): Thrown | DomainError {
+  if (!(error instanceof UnshownValue)) return error
+  return new DomainError('state.invalid', UNSHOWN_DETAIL, { cause: error })
+}
+
+const UNSHOWN_DETAIL =
+  'A row that this write reads has a stored value that is none of its type. Requests cannot write the row until the value is ' +
+  'corrected in the database.'
 
 /** The property is named if the caller may read it as one of the resource or of its children. */
 function keyReason({ kind, at }: KeyConflict, resource: ReportedWrite['resource']): ConflictReason {

@@ -74,9 +74,16 @@ function configOf(columns: Readonly<Record<string, OddColumn>>): string {
   )
   return `import * as u from 'uniform-rest'
 const { defineEntity } = u
-export default u.defineApplication({ entities: [${entities.join(', ')}], migrations: [] })
+const entities = [${[...entities, WRITTEN].join(', ')}]
+export default u.defineApplication({ entities, migrations: [], roles: { Writer: ['letters:write'] } })
 `
 }
+
+/** Rows that requests write, and whose documents came from elsewhere. */
+const WRITTEN = `defineEntity({ name: 'letters', table: 'odd_letter', description: 'Letters.', rowVersion: 'content',
+  fields: { id: u.onCreate(u.int()), note: u.text(20), value: u.optional(u.json()) }, label: 'id', filterable: ['id'],
+  sortable: ['id'], writes: ['create', 'update', 'delete'], access: { read: u.everyone, write: u.permission('letters:write') },
+  actions: (action) => ({ mark: action({ description: 'Marks it.', when: {}, effect: { set: { note: 'marked' } } }) }) })`
 
 eachDatabase((kind) => {
   describe(`stored values that are none of their type on ${kind}`, function () {
@@ -96,7 +103,11 @@ eachDatabase((kind) => {
         )
       ])
       const loose = kind === 'mysql' ? ["SET SESSION sql_mode = ''"] : []
-      app = await IntrospectedApp.make(kind, [])
+      const letters = [
+        `CREATE TABLE odd_letter (id INT NOT NULL PRIMARY KEY, note VARCHAR(20) NOT NULL, value ${kind === 'mysql' ? 'LONGTEXT' : 'TEXT'})`,
+        `INSERT INTO odd_letter VALUES (1, 'good', '{"a":1}'), (2, 'odd', '{'), (3, 'odd', '{')`
+      ]
+      app = await IntrospectedApp.make(kind, letters)
       // One connection, since the mode is that of a session.
       await app.sql.transaction(async (transaction) => {
         for (const statement of [...loose, ...tables]) await app.sql.query(statement, { transaction })
@@ -105,7 +116,7 @@ eachDatabase((kind) => {
       const migrated = await app.run('migrate', '--among-tables-of', app.name)
       expect(migrated.stderr).to.equal('')
       stack = await app.start()
-      token = stack.token({ sub: 'a' })
+      token = stack.token({ sub: 'a', role: 'Writer' })
     })
     after(async () => {
       await stack?.stop()
@@ -131,5 +142,52 @@ eachDatabase((kind) => {
         expect(list.headers['x-unshown-values']).to.equal(named)
       })
     }
+
+    it('a write that would read such a value is refused as 422, writes nothing, and the log names the value', async () => {
+      const path = '/letters/2'
+      const { headers, body } = await stack.call(`${path}?fields=id,note,rowVersion`, { token })
+      const ifMatch = headers.etag
+      const batchItem = { id: 2, note: 'new', rowVersion: (body as { readonly rowVersion: string }).rowVersion }
+      const good = await stack.call('/letters/1', { token })
+      const goodItem = { ...(good.body as object), note: 'new' }
+      const refused = {
+        patch: await stack.call(path, { token, method: 'PATCH', ifMatch, body: { note: 'new' } }),
+        action: await stack.call(`${path}/mark`, { token, method: 'PUT', ifMatch, body: {} }),
+        'dry run': await stack.call(`${path}?dryRun=true`, { token, method: 'PATCH', ifMatch, body: { note: 'new' } })
+      }
+      for (const [what, answer] of Object.entries(refused)) {
+        expect([answer.status, (answer.body as { readonly code: string }).code], what).to.deep.equal([
+          422,
+          'state.invalid'
+        ])
+        expect(answer.text, what).to.not.include('odd_letter').and.not.include('{"a"')
+      }
+      await stack.dataService.logged((entry) =>
+        JSON.stringify(entry).includes('odd_letter.value of the row with the id 2')
+      )
+      const batch = await stack.call('/letters/batch', { token, method: 'PATCH', body: [goodItem, batchItem] })
+      const { errors } = batch.body as { readonly errors: readonly object[] }
+      expect([batch.status, errors.length]).to.deep.equal([422, 1])
+      expect(errors[0]).to.include({ code: 'state.invalid', pointer: '/1' })
+      const [rows] = await app.sql.query('SELECT id, note FROM odd_letter ORDER BY id')
+      expect(rows).to.deep.equal([
+        { id: 1, note: 'good' },
+        { id: 2, note: 'odd' },
+        { id: 3, note: 'odd' }
+      ])
+    })
+
+    it('a write that puts a value of the type in its place corrects the row, and a delete removes it', async () => {
+      const tag = async (id: number) =>
+        (await stack.call(`/letters/${id}?fields=id,note,rowVersion`, { token })).headers.etag
+      const put = await stack.call('/letters/2', {
+        token,
+        method: 'PUT',
+        ifMatch: await tag(2),
+        body: { note: 'new', value: [1] }
+      })
+      expect([put.status, put.body]).to.have.deep.nested.property('[1].value', [1])
+      expect((await stack.call('/letters/3', { token, method: 'DELETE', ifMatch: await tag(3) })).status).to.equal(204)
+    })
   })
 })
