@@ -404,6 +404,22 @@ eachDatabase((kind) => {
       expect((await stack.call('/twice-rows/c010', { token })).status).to.equal(500)
     })
 
+    it('a joined property over a key that two rows may share is refused, since it would show a row for each of them', async () => {
+      const file = 'entities/twice-notes.ts'
+      const before = await app.read(file)
+      // The integer of SQLite has 64 bits.
+      const word = /\bn: (\w+)\(/.exec(await app.read('entities/twice-rows.ts'))?.[1] ?? ''
+      const joined = `  joined: { n: { through: 'twiceRow', property: 'n', field: uniform.optional(uniform.${word}()) } },\n  access:`
+      const text = before.replace('  access:', joined)
+      await app.write(file, `import * as uniform from 'uniform-rest'\n${text}`)
+      const checked = await app.run('check')
+      await app.write(file, before)
+      expect([checked.code, checked.stderr + checked.stdout].join(' ')).to.match(/^1 /)
+      expect(checked.stderr + checked.stdout).to.include(
+        'twice-notes: joined `n` reads twice_row, where no unique key keeps two rows from the same code'
+      )
+    })
+
     it('rows of a named key without an index are exported whole where their sizes differ', async () => {
       const insert = (codes: readonly number[], body: string): Promise<unknown> =>
         app.sql.query(`INSERT INTO wide_row VALUES ${codes.map((code) => `(${code}, '${body}')`).join()}`)
