@@ -401,10 +401,12 @@ class Differences {
 
   /**
    * Names that no other index, or foreign key, has: one that was renamed with its column, or with its table, keeps its old
-   * name, and long names are cut to the same beginning.
+   * name, and long names are cut to the same beginning. An index has the name of no table either: on SQLite the index of
+   * `role.user` cannot have the name of the table `role_user`.
    */
   #named<Part extends TableIndex | ForeignKey>(of: 'indexes' | 'foreignKeys', parts: readonly Part[]): Part[] {
-    const taken = new Set([...this.#schema.values()].flatMap((table) => partNames(table[of])))
+    const tables = of === 'indexes' ? [...this.#schema.keys(), ...this.#wanted.tables.keys()] : []
+    const taken = new Set([...tables, ...[...this.#schema.values()].flatMap((table) => partNames(table[of]))])
     return parts.map((part) => {
       const name = freeName(part.name, taken)
       taken.add(name)

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { eachDatabase } from '../../stack/databases.js'
+import { eachDatabase, freshDatabase } from '../../stack/databases.js'
 import { IntrospectedApp } from './introspected-app.js'
 
 /** Names that JavaScript, SQL or a reader could take for something else. */
@@ -13,6 +13,9 @@ function statements(kind: 'mysql' | 'sqlite'): string[] {
     `CREATE TABLE summed (id INT NOT NULL PRIMARY KEY, a INT NOT NULL, b INT NOT NULL, ${q('a`b')} INT,
       twice INT AS (a * 2), total INT AS (a + b) STORED)`,
     'CREATE TABLE user_role (id INT NOT NULL PRIMARY KEY)',
+    // An index of it that is named by table and column would have the name of the table above.
+    `CREATE TABLE ${q('user')} (id INT NOT NULL PRIMARY KEY, role INT NOT NULL)`,
+    `CREATE INDEX roles_of_users ON ${q('user')} (role)`,
     'CREATE TABLE UserRole (id INT NOT NULL PRIMARY KEY)',
     // Letters that differ in case only are two tables on the server of these tests, and none on SQLite.
     ...(kind === 'mysql'
@@ -50,7 +53,16 @@ eachDatabase((kind) => {
         expect(ran.stdout).to.include(`UR_Outbox is ${why} \`ur_outbox\` in letter case only`)
       }
       const written = [...(await app.files()).keys()].filter((name) => /^entities\/[\w-]+\.ts$/.test(name))
-      const names = ['constructors', 'to-strings', 'summeds', 'logins', 'introspected', 'user-roles', 'user-roles-2']
+      const names = [
+        'constructors',
+        'to-strings',
+        'summeds',
+        'logins',
+        'introspected',
+        'users',
+        'user-roles',
+        'user-roles-2'
+      ]
       expect(written).to.have.members(
         [...names, ...(kind === 'mysql' ? ['invoices'] : [])].map((name) => `entities/${name}.ts`)
       )
@@ -94,6 +106,16 @@ eachDatabase((kind) => {
         }
       } finally {
         await stack.stop()
+      }
+    })
+
+    it('writes a baseline that an empty SQLite database takes, as the tests of the application do', async () => {
+      const empty = await freshDatabase('sqlite')
+      try {
+        const stack = await app.start({ url: empty.url })
+        await stack.stop()
+      } finally {
+        await empty.dispose()
       }
     })
   })
