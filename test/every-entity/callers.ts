@@ -110,7 +110,9 @@ export class Callers {
   /** Exactly these permissions, and no owner claim. */
   permitted(permissions: readonly string[]): Caller {
     const held = carried(permissions)
-    return this.#caller(`a token with ${held.join(' and ') || 'no permission'}`, {
+    // The name is the subject of the token. With all permissions of a hundred resources in it the token would be too large.
+    const which = permissions === this.permissions ? 'every permission' : held.join(' and ') || 'no permission'
+    return this.#caller(`a token with ${which}`, {
       claims: { permissions: held },
       permissions: held
     })

@@ -5,10 +5,13 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
+import { MAX_AUTHORIZATION } from '../../../shared/transport/call-frames.js'
+import { Callers } from '../../every-entity/callers.js'
 import { Findings } from '../../every-entity/findings.js'
 import { TestedApplication } from '../../every-entity/tested-application.js'
 import { isSoak } from '../../harness/in-soak.js'
 import { packageRoot } from '../../harness/package-root.js'
+import { TokenMint } from '../../stack/token-mint.js'
 import application from './uniform-rest.config.js'
 
 interface Report {
@@ -64,6 +67,16 @@ describe('the tests of every entity', function () {
         .and.includes(told)
     })
   }
+
+  it('send tokens that a gateway takes, also where an application has hundreds of permissions', () => {
+    const permissions = Array.from({ length: 250 }, (_, at) => `a-resource-${at}:read` as const)
+    const callers = new Callers({ roles: { Admin: permissions }, ownerClaimType: 'owner', bypassRole: 'Admin' })
+    const mint = new TokenMint()
+    for (const { name, claims } of callers.of(permissions.slice(0, 1))) {
+      const header = `Bearer ${mint.sign({ sub: name, ...claims })}`
+      expect(header.length, name.slice(0, 80)).to.be.at.most(MAX_AUTHORIZATION)
+    }
+  })
 
   it('reject values and rules of what is no entity', () => {
     const folder = new URL('.', import.meta.url)
