@@ -16,7 +16,8 @@ import { sharedKeyFindings } from '../schema/check/key-counts.js'
 import type { Migration } from '../schema/migrations/migration.js'
 import { readGatewayConfig } from '../gateway/config.js'
 import { SettingsError } from '../shared/settings.js'
-import { loadApplication, type LoadedApplication, withFiles } from './application/application.js'
+import { loadApplication, type LoadedApplication } from './application/application.js'
+import { withPlaces } from './application/mistake-places.js'
 import { type CommandLine, Failure } from './application/command.js'
 import { schemaOf } from '../schema/kinds/kinds.js'
 import { listed } from '../shared/start-error.js'
@@ -207,7 +208,7 @@ export function checkApplication({ application, folder, environment }: LoadedApp
     ...('mistake' in catalogue ? [catalogue.mistake.message] : []),
     ...(problems.length === 0 ? [] : [new SettingsError(oncePerSetting(problems)).message])
   ]
-  if ('mistake' in dataService || mistakes.length > 0) throw new Failure(withFiles(mistakes.join('\n'), folder))
+  if ('mistake' in dataService || mistakes.length > 0) throw new Failure(withPlaces(mistakes.join('\n'), folder))
   return dataService.result.config
 }
 

@@ -28,13 +28,8 @@ import { stringLiteral } from '../schema/model/column-types.js'
 import { type OwnTables, RECORD } from '../data-service/sql/engines/own-tables.js'
 import { amongTablesOf } from '../schema/migrations/look-first.js'
 import { numberOf } from '../schema/migrations/migration-folder.js'
-import {
-  CONFIG_NAMES,
-  environmentOf,
-  findApplication,
-  holdsModules,
-  type LoadedApplication
-} from './application/application.js'
+import { CONFIG_NAMES, environmentOf, findApplication, type LoadedApplication } from './application/application.js'
+import { holdsModules } from './application/load-error.js'
 import { type CommandLine, Failure, printable, withUsage } from './application/command.js'
 import { bareConfig } from './init.js'
 import { FileWriter, Screen } from './introspected-files.js'

@@ -1,12 +1,7 @@
 import { once } from 'node:events'
 import { setFlagsFromString } from 'node:v8'
-import {
-  environmentOf,
-  findApplication,
-  loadApplication,
-  mistakesWithFiles,
-  prepareToLoad
-} from './application/application.js'
+import { environmentOf, findApplication, loadApplication, prepareToLoad } from './application/application.js'
+import { mistakesWithPlaces } from './application/mistake-places.js'
 import { type CommandLine, Failure } from './application/command.js'
 import { SETTINGS_TOLD, tellUnknownSettings } from './application/unknown-settings.js'
 import { DATA_SERVICE_FLAGS } from './processes/processes.js'
@@ -69,7 +64,7 @@ async function startDataService(line: CommandLine, { args, isTold }: RoleArgumen
   const how = { awaitMigrations: args.includes(awaitMigrations), hasReplicas: !args.includes(single) }
   await serve('data-service', settings, (log) => createDataService(application, settings, { log, ...how })).catch(
     (error: unknown) => {
-      throw mistakesWithFiles(error, folder)
+      throw mistakesWithPlaces(error, folder)
     }
   )
   return 0

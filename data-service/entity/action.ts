@@ -128,6 +128,8 @@ interface ActionParts {
   readonly handsOver: boolean
   /** Part of the UPDATE's match condition; any other state is 422 `state.invalid`. */
   readonly required: RequiredColumns
+  /** What an `effect` that is no function sets, whatever is sent. */
+  readonly sets: readonly { readonly column: Column; readonly value: Value }[]
   /** The state that it leaves a row in: the one value of each column, or one of several that `change` or `effect` sets. */
   readonly becomes: RequiredColumns
   /** Members of the body. */

@@ -342,8 +342,14 @@ const NEEDED = ['name', 'description', 'fields', 'filterable', 'sortable', 'acce
 /** An application runs without a compiler having seen its files, so words may be missing that the types ask for. */
 function checkComplete(definition: { readonly [Word in (typeof NEEDED)[number]]?: unknown }): void {
   const name = typeof definition.name === 'string' ? definition.name : 'an entity without a name'
-  const missing = NEEDED.filter((word) => definition[word] === undefined).map((word) => `\`${word}\``)
+  const left = NEEDED.filter((word) => definition[word] === undefined)
+  const unknown = left.length === 0 ? [] : entityWordMistakes(definition, Object.keys(ENTITY))
+  // A word that is misspelt is not missing as well.
+  const missing = left
+    .filter((word) => !unknown.some((mistake) => mistake.endsWith(`"${word}"?`)))
+    .map((word) => `\`${word}\``)
   const mistakes = [
+    ...unknown.map((mistake) => `${name}: ${mistake}`),
     ...(missing.length === 0 ? [] : [`${name}: defineEntity takes ${missing.join(', ')} too.`]),
     ...wrongKinds(name, definition, ENTITY)
   ]

@@ -179,10 +179,17 @@ export function referencesOf(
   { columnIn, mistakes }: Pick<NameResolver, 'columnIn'> & { readonly mistakes: string[] }
 ): Reference[] {
   return Object.entries(definitions).map(([name, given]) => {
-    const { to, via } = given
-    mistakes.push(...wordMistakes(`reference \`${name}\``, given, REFERENCE))
+    const place = `reference \`${name}\``
+    const wrong = wordMistakes(place, given, REFERENCE)
+    mistakes.push(...wrong)
+    const { to, via }: Partial<ChildReference> = given
+    // An entity file that no compiler has checked may lack them.
+    if (typeof to !== 'string' || !(typeof via === 'string' || Array.isArray(via))) {
+      if (wrong.length === 0) mistakes.push(`${place} takes \`to\`, a resource, and \`via\`, the field with its id.`)
+      return { name, to: '', via: [standInColumn('')] }
+    }
     const [first, ...others] = typeof via === 'string' ? [via] : via
-    const column = columnIn(`reference \`${name}\``)
+    const column = columnIn(place)
     return { name, to, via: [column(first), ...others.map(column)] }
   })
 }

@@ -188,7 +188,11 @@ function resolveAction(name: string, definition: UntypedAction, names: NameResol
     guardedChild,
     handsOver,
     loads: loads.map(names.children),
-    guesses
+    guesses,
+    sets: Object.entries((typeof effect === 'object' && effect.set) || {}).map(([name, value]) => ({
+      column: column(name),
+      value
+    }))
   }
   const isStateful = Object.keys(next).length > 0
   if (change !== undefined) {

@@ -92,7 +92,7 @@ describe('an application in a folder of its own', function () {
     const { code, stdout, stderr } = await app.run(['check'], { MAX_PAGE_SIZE: '0', GATEWAY_PORT: 'x' })
     expect([code, stdout]).to.deep.equal([1, ''])
     for (const part of [
-      'Notes (notes.ts): the name must be kebab-case',
+      'Notes (notes.ts:4): the name must be kebab-case',
       'children `lines` are in the second store, and the application states no `secondStore`',
       'MAX_PAGE_SIZE must be',
       'GATEWAY_PORT must be'
@@ -111,15 +111,100 @@ describe('an application in a folder of its own', function () {
       .replace('access: { read: everyone }', "access: { read: { kind: 'permission', permission: 'notes:read' } }")
     await app.write({ 'notes.ts': wrong })
     const mistakes = [
-      '- notes (notes.ts): `label`: `titel` is not a field. Did you mean "title"?',
-      '- notes (notes.ts): permission `notes:read` is given to no role. ' +
+      '- notes (notes.ts:8): `label`: `titel` is not a field. Did you mean "title"?',
+      '- notes (notes.ts:11): permission `notes:read` is given to no role. ' +
         "Give it to one in `roles` of the config, such as { Admin: ['notes:read'] }."
     ]
     for (const command of [['check'], ['start', 'data-service']]) {
       expect(await told(command), command.join(' ')).to.deep.equal([1, mistakes])
     }
     await app.write({ 'notes.ts': NOTES('notes').replace("description: 'Notes.',", '') })
-    expect(await told(['check'])).to.deep.equal([1, ['- notes (notes.ts): defineEntity takes `description` too.']])
+    expect(await told(['check'])).to.deep.equal([1, ['- notes (notes.ts:4): defineEntity takes `description` too.']])
+  })
+
+  it('is told the file, the line, the word and what would be right, for each common mistake', async () => {
+    const base = NOTES(
+      'notes',
+      `references: { parent: { to: 'notes', via: 'parentId' } },
+  writes: ['create'],
+  actions: (action) => ({
+    close: action({
+      description: 'Closes.',
+      when: { state: ['open'] },
+      effect: { set: { state: 'closed' } }
+    })
+  })`
+    )
+      .replace(
+        '{ id: readOnly(int()), title }',
+        "{ id: readOnly(int()), title, parentId: optional(int()), state: readOnly(oneOf(['open', 'closed'])) }"
+      )
+      .replace(
+        'access: { read: everyone }',
+        "access: { read: everyone, write: permission('notes:write') }, creates: { prepare: () => ({ values: { state: 'open' } }) }"
+      )
+      .replace('import { ', 'import { oneOf, optional, permission, ')
+    const config = CONFIG.replace('entities:', "roles: { Admin: ['notes:write'] }, entities:")
+    const told = async (
+      given: string | RegExp,
+      wanted: string,
+      more: Readonly<Record<string, string>> = {}
+    ): Promise<string> => {
+      const wrong = base.replace(given, wanted)
+      expect(wrong, String(given)).to.not.equal(base)
+      await app.write({ 'uniform-rest.config.ts': config, 'notes.ts': wrong, ...more })
+      const { code, stdout, stderr } = await app.run(['check'])
+      expect([code, stdout], stderr).to.deep.equal([1, ''])
+      return stderr.replace(/^Cannot start: .*\n/, '').trimEnd()
+    }
+    expect(await told("filterable: ['id'", "filtrable: ['id'")).to.equal(
+      '- notes (notes.ts:9): there is no `filtrable`. Did you mean "filterable"?'
+    )
+    expect(await told(' via:', ' viaa:')).to.equal(
+      '- notes (notes.ts:12): reference `parent`: there is no `viaa`. Did you mean "via"?'
+    )
+    expect(await told(", via: 'parentId'", '')).to.equal(
+      '- notes (notes.ts:12): reference `parent` takes `to`, a resource, and `via`, the field with its id.'
+    )
+    expect(await told("via: 'parentId'", "via: 'parentID2'")).to.equal(
+      '- notes (notes.ts:12): reference `parent`: `parentID2` is not a field. Did you mean "parentId"?'
+    )
+    expect(await told("state: ['open']", "state: ['opened']")).to.equal(
+      '- notes (notes.ts:17): action `close`: `state` is enum and never "opened". Did you mean "open"? It holds "open", "closed".'
+    )
+    expect(await told("set: { state: 'closed'", "set: { state: 'close'")).to.equal(
+      '- notes (notes.ts:18): action `close`: effect: `state` is enum and never "close". Did you mean "closed"? It holds "open", "closed".'
+    )
+    expect(await told("set: { state: 'closed'", "set: { stat: 'closed'")).to.equal(
+      '- notes (notes.ts:18): action `close`: `stat` is not a field. Did you mean "state"?'
+    )
+    expect(await told('optional, ', '')).to.equal(
+      "notes.ts:7: `optional` is not defined. Add it to the import: import { optional } from 'uniform-rest'"
+    )
+    expect(await told('optional(int())', 'optoinal(int())')).to.equal(
+      'notes.ts:7: `optoinal` is not defined. Did you mean "optional"? Import or declare it.'
+    )
+    expect(await told(/readOnly/g, 'readonly')).to.equal(
+      'notes.ts:1: \'uniform-rest\' exports no value `readonly`. Did you mean "readOnly"?'
+    )
+    expect(await told('export const notes', 'export const note')).to.equal(
+      'uniform-rest.config.ts:3: \'./notes.js\' exports no value `notes`. Did you mean "note"?'
+    )
+    expect(await told("label: 'title',", "label: 'title'")).to.equal(
+      'notes.ts:9: Expected "}" but found "filterable". A comma or a bracket may be missing there, or in the line before.'
+    )
+    expect(await told("oneOf(['open', 'closed'])", "oneOf('open', 'closed')")).to.equal(
+      "notes.ts:7: oneOf(…) takes a list of texts, such as oneOf(['open', 'closed'])."
+    )
+    const two = {
+      'uniform-rest.config.ts': config
+        .replace('[notes]', '[notes, more]')
+        .replace('import', "import { more } from './more.js'\nimport"),
+      'more.ts': NOTES('notes').replace('const notes', 'const more')
+    }
+    expect(await told('Closes.', 'Closes it.', two)).to.equal(
+      '- notes (more.ts:4, notes.ts:4): there are two resources of this name, for one path. Give one of them another `name`.'
+    )
   })
 
   it('is missed where there is none, and rejected without what defineApplication makes', async () => {
@@ -233,7 +318,7 @@ describe('an application in a folder of its own', function () {
         await says('Ctrl-C ends everything.')
         // Of a process that serves, by an editor that writes into the file.
         await writeFile(join(folder, 'notes.ts'), NOTES('Mistaken'))
-        await says('- Mistaken (notes.ts): the name must be kebab-case')
+        await says('- Mistaken (notes.ts:4): the name must be kebab-case')
         await says(
           'The data-service ended with code 1: see its log above. It starts again after the next change of a file.'
         )

@@ -1,4 +1,5 @@
-import { loadApplication, mistakesWithFiles, withSettingsOf } from '../../cli/application/application.js'
+import { loadApplication, withSettingsOf } from '../../cli/application/application.js'
+import { mistakesWithPlaces } from '../../cli/application/mistake-places.js'
 import { readConfig } from '../../data-service/config.js'
 import { createDataService, type DataServiceDeps } from '../../data-service/data-service.js'
 import { readGatewayConfig } from '../../gateway/config.js'
@@ -35,7 +36,7 @@ export async function startDataServiceHere(
   const { config } = readConfig(withSettingsOf(application, { GATEWAY_SECRET, ...env }), application)
   const create = (log: Logger): Lifecycle => createDataService(application, config, { ...deps, log })
   return startHere('data-service', config.logLevel, create).catch((error: unknown) => {
-    throw mistakesWithFiles(error, folder)
+    throw mistakesWithPlaces(error, folder)
   })
 }
 

@@ -156,10 +156,18 @@ export const time = (precision: SecondsPrecision = {}): PlainField<'time'> =>
 export const guid = (): PlainField<'guid'> => field('guid')
 /** One of these words, letter by letter: `oneOf(['draft', 'sent'])`. The column is an ENUM, or text with a CHECK. */
 export const oneOf = <const Words extends string>(words: readonly Words[]): PlainField<'enum', Words> =>
-  field('enum', { words })
+  field('enum', { words: checkedWords('oneOf', words) })
 /** Some of these words, each at most once, in any order: `setOf(['new', 'used'])`. The column is a SET. */
 export const setOf = <const Words extends string>(words: readonly Words[]): PlainField<'set', Words> =>
-  field('set', { words })
+  field('set', { words: checkedWords('setOf', words) })
+
+/** Throws TypeError for words that no compiler has checked and that are no list of texts. */
+function checkedWords<Words extends string>(word: string, words: readonly Words[]): readonly Words[] {
+  const given: unknown = words
+  if (Array.isArray(given) && given.every((one) => typeof one === 'string')) return words
+  throw new TypeError(`${word}(…) takes a list of texts, such as ${word}(['open', 'closed']).`)
+}
+
 /**
  * A JSON value, which entity files get as its text. Values of requests must meet the JSON schema (draft 2020-12), if there
  * is one. All digits of numbers are kept.

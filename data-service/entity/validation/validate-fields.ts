@@ -18,8 +18,11 @@ export function namingMistakes(entities: readonly Entity[]): string[] {
   const claim = (store: string, table: string, owner: string): void => {
     const key = `${store}/${table.toLowerCase()}`
     const holder = tables.get(key)
-    if (holder !== undefined) mistakes.push(`${owner}: table \`${table}\` is that of ${holder} already.`)
-    else tables.set(key, owner)
+    // Two resources of one name are a mistake already.
+    if (holder === owner) return
+    if (holder !== undefined) {
+      mistakes.push(`${owner}: table \`${table}\` is that of ${holder} already. Give one of them another \`table\`.`)
+    } else tables.set(key, owner)
   }
   const claimChildren = (children: Children, owner: string): void => {
     // The rows of a resource may be children too, and have its table.
@@ -31,7 +34,8 @@ export function namingMistakes(entities: readonly Entity[]): string[] {
     if (!KEBAB_CASE.test(name)) mistakes.push(`${name}: the name must be kebab-case such as \`stock-items\`.`)
     if (name.length > LONGEST_NAME) mistakes.push(`${name}: the name has more than ${LONGEST_NAME} characters.`)
     if (RESERVED.includes(name)) mistakes.push(`${name}: the gateway keeps this path for itself.`)
-    if (resources.has(name)) mistakes.push(`${name}: there are two resources of this name.`)
+    if (resources.has(name))
+      mistakes.push(`${name}: there are two resources of this name, for one path. Give one of them another \`name\`.`)
     resources.add(name)
     claim('primary', table, name)
     for (const child of children) claimChildren(child, `${name}.${child.name}`)
@@ -363,12 +367,20 @@ function childReferenceMistakes(child: Children, entities: readonly Entity[]): s
   return [...own, ...nested].map((mistake) => `children \`${child.name}\`: ${mistake}`)
 }
 
-function referenceMistakes({ references }: Pick<Entity, 'references'>, entities: readonly Entity[]): string[] {
+function referenceMistakes(
+  { references, columns }: Pick<Entity, 'references' | 'columns'>,
+  entities: readonly Entity[]
+): string[] {
+  // A name that is no field is a mistake already, and what takes its place has a type of no meaning.
+  const unknown = new Set(
+    references.flatMap(({ via }) => via.filter((one) => !columns.includes(one))).map((one) => one.name)
+  )
   const targetOf = (name: string): Entity | undefined => entities.find((one) => one.name === name)
   const names = entities.map((one) => one.name)
   const mistakes: string[] = []
   for (const { name, to, via } of references) {
     const key = targetOf(to)?.key
+    if (to === '') continue
     if (key === undefined) {
       mistakes.push(`reference \`${name}\` leads to \`${to}\`, no resource.${suggestion(to, names)}`)
     } else if (key.length === 0) {
@@ -381,7 +393,7 @@ function referenceMistakes({ references }: Pick<Entity, 'references'>, entities:
       if (field.hidden)
         mistakes.push(`reference \`${name}\`: \`${part}\` is in no answer, and the reference would tell it.`)
       const column = key?.[at]
-      if (column === undefined || column.field.type === field.type) continue
+      if (column === undefined || column.field.type === field.type || unknown.has(part)) continue
       const target = key?.length === 1 ? `the id of \`${to}\`` : `\`${to}.${column.name}\``
       mistakes.push(`reference \`${name}\`: \`${part}\` is ${field.type}, but ${target} is ${column.field.type}.`)
     }

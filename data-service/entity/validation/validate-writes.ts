@@ -3,7 +3,7 @@ import { KEBAB_CASE, LONGEST_NAME, type Permission, suggestion } from '../fields
 import { ownersIn, type ReadAccess } from '../access.js'
 import type { Action, GuardedChild, GuessBound } from '../action.js'
 import { type Children, type Column, type Entity, type KeyColumns, tellingColumns } from '../entity.js'
-import type { Operand } from '../fields/field.js'
+import type { Field, Value } from '../fields/field.js'
 import { isComposite, isKeyed, type Keyed, keyMaker } from '../key.js'
 import { READ_SEGMENTS, WRITE_OPERATIONS, type WriteOperation } from '../operations.js'
 import { permissionMistakes, readMistakes } from './validate-access.js'
@@ -233,11 +233,25 @@ function stateMistakes({ required }: Pick<Action, 'required'>): string[] {
       return [`\`${name}\` takes a permission to read, and a rejection would tell of it.`]
     if (anyOf.length === 0) return [`\`${name}\` is required to be none of anything.`]
     const type = field.type === 'bool' ? 'boolean' : field.type === 'int' ? 'number' : 'string'
-    const isWord = (one: Operand): boolean => field.words.some((word) => word === one)
-    const odd = anyOf.find((one) => typeof one !== type || (field.type === 'enum' && !isWord(one)))
-    return odd === undefined ? [] : [`\`${name}\` is ${field.type} and never ${JSON.stringify(odd)}.`]
+    const odd = anyOf.find((one) => typeof one !== type || (field.type === 'enum' && !isWordOf(field, one)))
+    return odd === undefined ? [] : [neverMistake(column, odd)]
   })
 }
+
+function isWordOf({ words }: Field, value: Value): boolean {
+  return words.some((word) => word === value)
+}
+
+/** Says that a column never holds a value, and of an enum what it holds in its place. */
+function neverMistake({ name, field: { type, words } }: Column, odd: Value): string {
+  const said = `\`${name}\` is ${type} and never ${JSON.stringify(odd)}.`
+  if (type !== 'enum') return said
+  const shown = words.slice(0, MOST_WORDS_SHOWN).map((word) => JSON.stringify(word))
+  const more = words.length > shown.length ? `, and ${words.length - shown.length} more` : ''
+  return `${said}${suggestion(String(odd), words)} It holds ${shown.join(', ')}${more}.`
+}
+
+const MOST_WORDS_SHOWN = 12
 
 /** Mistakes in the bound of guesses of an action or of creates, whose bodies have these members. */
 function guessMistakes(guesses: GuessBound | undefined, members: readonly Column[]): string[] {
@@ -265,9 +279,12 @@ function inputMistakes({ input }: Action): string[] {
   return mistakes
 }
 
-function effectMistakes({ change, loads, guardedChild }: Action): string[] {
-  if (change !== undefined || (loads.length === 0 && guardedChild === undefined)) return []
-  return ['`loads` and `child` are for a `change`; an `effect` looks at no row.']
+function effectMistakes({ change, loads, guardedChild, sets }: Action): string[] {
+  const mistakes = sets
+    .filter(({ column: { field }, value }) => field.type === 'enum' && value !== null && !isWordOf(field, value))
+    .map(({ column, value }) => `effect: ${neverMistake(column, value)}`)
+  if (change !== undefined || (loads.length === 0 && guardedChild === undefined)) return mistakes
+  return [...mistakes, '`loads` and `child` are for a `change`; an `effect` looks at no row.']
 }
 
 function storeMistakes({ name, store, resource, rootWrites }: Children): string[] {
