@@ -122,6 +122,14 @@ export async function runTogether(loaded: LoadedApplication, how: How): Promise<
       const facts = { base, dataService: `${grpc.host}:${grpc.port}`, hasRenderer: renderer !== undefined }
       process.stdout.write(how.welcome(facts))
     }
+    /** Says where everything serves again, unless the service ends before that or another one takes its place. */
+    const tellReady = async (service: Service): Promise<void> => {
+      let isOver = false
+      void service.ended.then(() => (isOver = true))
+      await accepting(grpc, ending.signal)
+      await healthy(base, ending.signal, LOGGED_HEALTH_INTERVAL)
+      if (!isOver && !ending.signal.aborted) process.stdout.write(`Ready at ${base}\n`)
+    }
     const follow = ({ folders, usedBy }: WatchedCode): void => {
       // A migration that was written just now is for somebody to read first.
       const { awaitMigrations, standby } = DATA_SERVICE_FLAGS
@@ -136,6 +144,7 @@ export async function runTogether(loaded: LoadedApplication, how: How): Promise<
             () => next.prepare(),
             () => undefined
           )
+          void tellReady(service).catch(() => undefined)
         },
         renderer: () => {
           if (renderer === undefined) return
@@ -174,6 +183,9 @@ export async function runTogether(loaded: LoadedApplication, how: How): Promise<
   }
   return problem === undefined ? 0 : 1
 }
+
+/** Milliseconds between questions to a gateway that serves and logs each of them. */
+const LOGGED_HEALTH_INTERVAL = 500
 
 /** The data service that starts after the next change: it has loaded all but the application, and waits. */
 class Standby {

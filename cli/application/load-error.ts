@@ -57,7 +57,7 @@ async function ofNames(error: Error, folder: string): Promise<string | undefined
   if (undefinedName !== undefined) {
     const known = await wordsOfPackage()
     return known.includes(undefinedName)
-      ? `${place.shown}: \`${undefinedName}\` is not defined. Add it to the import: import { ${undefinedName} } from '${own}'`
+      ? `${place.shown}: \`${undefinedName}\` is not defined. Add it to what the file imports from ${own}.`
       : `${place.shown}: \`${undefinedName}\` is not defined.${suggestion(undefinedName, known)} Import or declare it.`
   }
   const [, from = '', name] = NOT_EXPORTED.exec(error.message) ?? []

@@ -171,8 +171,8 @@ export async function accepting({ host, port }: Address, signal: AbortSignal): P
 const HEALTHY_INTERVAL = 50
 
 /** Resolves when `GET <base>/health` answers 200, which the gateway does once it serves. Rejects when the signal aborts. */
-export async function healthy(base: string, signal: AbortSignal): Promise<void> {
-  while (!(await answers(`${base}/health`, signal))) await pause(HEALTHY_INTERVAL, undefined, { signal })
+export async function healthy(base: string, signal: AbortSignal, interval = HEALTHY_INTERVAL): Promise<void> {
+  while (!(await answers(`${base}/health`, signal))) await pause(interval, undefined, { signal })
 }
 
 async function answers(url: string, signal: AbortSignal): Promise<boolean> {
@@ -192,7 +192,7 @@ async function answers(url: string, signal: AbortSignal): Promise<boolean> {
   }
 }
 
-const SHOWN_ELSEWHERE = new Set(['level', 'time', 'pid', 'hostname', 'name', 'msg', 'v', 'err'])
+const SHOWN_ELSEWHERE = new Set(['level', 'time', 'pid', 'hostname', 'name', 'msg', 'v', 'err', 'changes'])
 
 /** A line of pino's JSON; null for any other line. */
 function parseLogLine(line: string): Readonly<Record<string, unknown>> | null {
@@ -213,7 +213,12 @@ export function readableLine(source: string, entry: Readonly<Record<string, unkn
     .filter(([key]) => !SHOWN_ELSEWHERE.has(key))
     .map(([key, value]) => ` ${printable(key)}=${printableText(value)}`)
   const head = `${time.toTimeString().slice(0, 8)} ${source.padEnd(12)} ${level.padEnd(5)} ${printableText(entry['msg'])}`
-  return head + details.join('') + stackOf(entry['err'])
+  return head + details.join('') + changesOf(entry['changes']) + stackOf(entry['err'])
+}
+
+/** A line for each change of the catalogue. */
+function changesOf(changes: unknown): string {
+  return Array.isArray(changes) ? changes.map((one) => `\n  ${printableText(one)}`).join('') : ''
 }
 
 function stackOf(error: unknown): string {

@@ -10,6 +10,7 @@ import {
   type Operation,
   type Resource
 } from './data-client.js'
+import { catalogueChanges } from './catalogue-changes.js'
 import { OperationPaths } from './operation-paths.js'
 
 /** Milliseconds before the first retry of Describe, and the most before any later one. */
@@ -169,7 +170,8 @@ export class LiveCatalogue {
       this.#take(described)
       const { digest, resources } = described.whole
       if (digest === whole.digest && this.#current.anonymous.digest === anonymous.digest) continue
-      this.#log.info({ digest, resources: resources.size }, 'catalogue changed')
+      const changes = catalogueChanges(whole, described.whole)
+      this.#log.info({ digest, resources: resources.size, changes }, 'catalogue changed')
     }
     this.#refreshing = false
   }

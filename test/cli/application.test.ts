@@ -179,7 +179,7 @@ describe('an application in a folder of its own', function () {
       '- notes (notes.ts:18): action `close`: `stat` is not a field. Did you mean "state"?'
     )
     expect(await told('optional, ', '')).to.equal(
-      "notes.ts:7: `optional` is not defined. Add it to the import: import { optional } from 'uniform-rest'"
+      'notes.ts:7: `optional` is not defined. Add it to what the file imports from uniform-rest.'
     )
     expect(await told('optional(int())', 'optoinal(int())')).to.equal(
       'notes.ts:7: `optoinal` is not defined. Did you mean "optional"? Import or declare it.'

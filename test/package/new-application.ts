@@ -336,7 +336,7 @@ export function describePackage({ how, runsItsTests, ...installer }: Installer):
         }
         // Of a process that serves, by an editor that writes into the file.
         writeFileSync(inApp(PROJECTS), PROJECT_ENTITY.replace("'projects'", "'Mistaken'"))
-        await says('- Mistaken (entities/projects.ts): the name must be kebab-case')
+        await says('- Mistaken (entities/projects.ts:3): the name must be kebab-case')
         await says(
           'The data-service ended with code 1: see its log above. It starts again after the next change of a file.'
         )
@@ -348,7 +348,8 @@ export function describePackage({ how, runsItsTests, ...installer }: Installer):
         renameSync(inApp('projects.new'), inApp(PROJECTS))
         await says('waiting for migrations')
         await folder.run(COMMAND, ['migrate'], { in: 'my-app' })
-        await says('catalogue changed')
+        await says('\n  projects: searchable of title changed')
+        await says(`Ready at ${base}`)
         const answer = await fetch(`${base}/projects/paged?search=x`)
         expect([answer.status, answer.headers.get('x-ignored-parameters')]).to.deep.equal([200, null])
       })

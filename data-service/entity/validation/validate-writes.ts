@@ -17,7 +17,7 @@ export function writeMistakes(entity: Entity, permissions: readonly string[]): s
     ...contentVersionMistakes(entity),
     ...writeAccessMistakes(entity, permissions),
     ...creationMistakes(entity),
-    ...stateMistakes(entity.deletion).map((mistake) => `deletes: ${mistake}`)
+    ...stateMistakes(entity.deletion, entity).map((mistake) => `deletes: ${mistake}`)
   ]
 }
 
@@ -203,13 +203,13 @@ function neededPermission(permission: Permission | undefined, permissions: reado
 }
 
 /** Mistakes in actions: names, states, inputs, child preconditions. */
-export function actionMistakes({ actions }: Entity, permissions: readonly string[]): string[] {
-  return [...actions.values()].flatMap((action) =>
+export function actionMistakes(entity: Entity, permissions: readonly string[]): string[] {
+  return [...entity.actions.values()].flatMap((action) =>
     [
       ...ownNameMistakes(action),
       ...neededPermission(action.permission, permissions),
-      ...stateMistakes(action),
-      ...stateMistakes({ required: action.becomes }),
+      ...stateMistakes(action, entity),
+      ...stateMistakes({ required: action.becomes }, entity),
       ...inputMistakes(action),
       ...guessMistakes(action.guesses, action.input),
       ...effectMistakes(action),
@@ -225,9 +225,11 @@ function ownNameMistakes({ name }: Action): string[] {
   return KEBAB_CASE.test(name) ? [] : ['the name must be kebab-case such as `change-price`.']
 }
 
-function stateMistakes({ required }: Pick<Action, 'required'>): string[] {
+function stateMistakes({ required }: Pick<Action, 'required'>, { columns }: Pick<Entity, 'columns'>): string[] {
   return required.flatMap(({ column, anyOf }) => {
     const { name, field } = column
+    // A name that is no field is a mistake already.
+    if (!columns.includes(column)) return []
     if (field.hidden) return [`\`${name}\` is in no answer, and a rejection would tell of it.`]
     if (field.readableBy !== undefined)
       return [`\`${name}\` takes a permission to read, and a rejection would tell of it.`]
