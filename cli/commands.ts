@@ -13,7 +13,7 @@ interface CommandEntry {
 /** Every command with its line in `uniform-rest --help`. The module of a command is loaded only when it runs. */
 const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   init: {
-    says: '<folder>  makes the folder of a new application; --no-example for tables that a database has already; --database, --owner',
+    says: '<folder>  makes the folder of a new application; --no-example for tables that a database has already; --database, --owner, --deployment',
     load: async () => (await import('./init.js')).init
   },
   dev: {

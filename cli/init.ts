@@ -8,12 +8,14 @@ import { parseArgs } from 'node:util'
 import { type CommandLine, Failure, withUsage } from './application/command.js'
 import { packageFolder, readPackage } from './application/package.js'
 
-const USAGE = 'Usage: uniform-rest init <folder> [--no-example] [--database sqlite|mariadb] [--owner <kind>]'
+const USAGE =
+  'Usage: uniform-rest init <folder> [--no-example] [--database sqlite|mariadb] [--owner <kind>] [--deployment compose|none]'
 
 const OPTIONS = {
   'no-example': { type: 'boolean', default: false },
   database: { type: 'string' },
-  owner: { type: 'string' }
+  owner: { type: 'string' },
+  deployment: { type: 'string' }
 } as const
 
 /**
@@ -38,14 +40,20 @@ export async function init(line: CommandLine): Promise<number> {
   await explainSystemErrors(folder, async () => {
     const to = { folder, replace: (text: string) => named(text, name) }
     if (isBare) await copyTemplate(BARE_TEMPLATE, to)
-    await copyTemplate(TEMPLATE, { ...to, leftOut: isBare ? EXAMPLE : [BARE] })
+    await copyTemplate(TEMPLATE, {
+      ...to,
+      leftOut: [...(isBare ? EXAMPLE : [BARE]), ...(chosen.deployment === 'none' ? DEPLOYMENT : [])]
+    })
     const dependency = await installablePackage(folder)
     await writePackage(folder, { name, dependency })
     await writeChoices(folder, chosen)
   })
   const shown = relative(directory, folder) || '.'
   const what = isBare ? 'without an entity' : 'with one entity, tasks'
-  const database = chosen.database === 'mariadb' ? '  docker compose up --detach --wait database\n' : ''
+  const database =
+    chosen.database === 'mariadb' && chosen.deployment === 'compose'
+      ? '  docker compose up --detach --wait database\n'
+      : ''
   const last = isBare ? '  DATABASE_URL=… npx uniform-rest introspect\n' : `${database}  npm start\n`
   stdout.write(
     `${shown} holds a new application ${what}. Its README.md says every step; the first are\n\n` +
@@ -58,11 +66,13 @@ interface Choices {
   readonly database: string
   /** A kind of owner, such as `member`; empty for none. */
   readonly owner: string
+  /** What runs it: `compose` for containers, `none` for whatever else there is. */
+  readonly deployment: string
 }
 
 /** What the flags say. A terminal is asked for the rest. */
 async function choices(flags: Partial<Choices>, { stdin, stdout }: CommandLine): Promise<Choices> {
-  const isComplete = flags.database !== undefined && flags.owner !== undefined
+  const isComplete = flags.database !== undefined && flags.owner !== undefined && flags.deployment !== undefined
   const input = isComplete ? undefined : stdin()
   const lines = input?.isTTY === true ? createInterface({ input, output: stdout }) : undefined
   try {
@@ -75,7 +85,11 @@ async function choices(flags: Partial<Choices>, { stdin, stdout }: CommandLine):
     if (!/^(?:[a-z][a-zA-Z0-9]{0,40})?$/.test(owner)) {
       throw new Failure(`A kind of owner is a word such as member, not ${JSON.stringify(owner)}.\n${USAGE}`)
     }
-    return { database, owner }
+    const deployment = flags.deployment ?? ((await ask('Files for Docker, compose or none [compose]: ')) || 'compose')
+    if (deployment !== 'compose' && deployment !== 'none') {
+      throw new Failure(`The deployment is compose or none, not ${JSON.stringify(deployment)}.\n${USAGE}`)
+    }
+    return { database, owner, deployment }
   } finally {
     lines?.close()
   }
@@ -147,6 +161,9 @@ const BARE_TEMPLATE = join(TEMPLATE, BARE)
 
 /** What the example consists of, and the files that BARE_TEMPLATE has in place of the template's. */
 const EXAMPLE: readonly string[] = ['entities', 'migrations', 'test', 'README.md', 'uniform-rest.config.ts', BARE]
+
+/** What runs it in containers. */
+const DEPLOYMENT: readonly string[] = ['Dockerfile', 'docker-compose.yml', 'dot-dockerignore', 'database']
 
 const NAME_OF_TEMPLATE = 'my-app'
 

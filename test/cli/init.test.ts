@@ -95,8 +95,9 @@ describe('uniform-rest init', () => {
     const input = Object.assign(new PassThrough(), { isTTY: true })
     const output = new PassThrough()
     output.on('data', (asked: Buffer) => {
-      if (/^(?:Database|Who owns)/.test(asked.toString()))
-        input.write(asked.toString().startsWith('D') ? 'mariadb\n' : 'member\n')
+      const answers = { Database: 'mariadb', 'Who owns': 'member', 'Files for': 'none' }
+      const [, answer] = Object.entries(answers).find(([question]) => asked.toString().startsWith(question)) ?? []
+      if (answer !== undefined) input.write(`${answer}\n`)
     })
     const surroundings = {
       environment: {},
@@ -111,9 +112,12 @@ describe('uniform-rest init', () => {
     expect(await readFile(join(folder, 'asked/uniform-rest.config.ts'), 'utf8')).to.include(
       "owners: { member: 'member_id' }"
     )
-    const withFlags = ['told', '--database', 'sqlite', '--owner', '']
+    const made = await readdir(join(folder, 'asked'))
+    expect(made.filter((name) => /docker|^database$/i.test(name))).to.deep.equal([])
+    const withFlags = ['told', '--database', 'sqlite', '--owner', '', '--deployment', 'compose']
     const unread = (): never => expect.fail('Standard input is not opened where the flags say all.')
     expect(await init({ ...surroundings, args: withFlags, stdin: unread })).to.equal(0)
+    expect(await readdir(join(folder, 'told'))).to.include.members(['Dockerfile', 'docker-compose.yml', 'database'])
   })
 
   it('overwrites nothing, and takes no name that npm would not', async () => {
