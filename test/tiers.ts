@@ -34,12 +34,14 @@ const TIERS: Readonly<Record<Tier, readonly string[]>> = {
     'test/fitness/',
     'test/gateway/config.test.ts',
     'test/gateway/entity-routes/random-import-files.test.ts',
+    'test/gateway/data/catalogue-changes.test.ts',
     'test/gateway/http/',
     'test/gateway/key-ring/',
     'test/gateway/openapi/judged-document.test.ts',
     'test/gateway/session/antiforgery-check.test.ts',
     'test/gateway/session/antiforgery-tokens.test.ts',
     'test/gateway/session/private-cookies.test.ts',
+    'test/package/release-version.test.ts',
     'test/readme/log-line.test.ts',
     'test/shared/'
   ],
@@ -86,6 +88,8 @@ const TIERS: Readonly<Record<Tier, readonly string[]>> = {
     'test/package/optional-packages.test.ts',
     // It installs from the registry; test/package/linked.test.ts does the same without.
     'test/package/pack-and-install.test.ts',
+    // It installs a registry of 100 MB; test/package/release-version.test.ts has the version and the changelog.
+    'test/package/release.test.ts',
     // Three nodes of a database are long in joining; test/compose/containers.test.ts has the rest of the page.
     'test/compose/galera.test.ts',
     // Tools of hundreds of megabytes; test/gateway/openapi/ holds the document to the OpenAPI schema, and the tests of
