@@ -26,7 +26,7 @@ export const adminIcons = {
       const icon = paths[name]
       if (icon === undefined) return { errors: [{ text: `${file} has no ${name}: add its paths from ${path}.` }] }
       const children = icon.map((d, key) => `jsx('path', { d: ${JSON.stringify(d)} }, ${key})`)
-      const contents = `import { createSvgIcon } from '@mui/material/SvgIcon'
+      const contents = `import { createSvgIcon } from '@mui/material/utils'
 import { jsx } from 'react/jsx-runtime'
 export default createSvgIcon([${children.join(', ')}], ${JSON.stringify(name)})`
       return { contents, resolveDir: join(projectRoot, 'node_modules/react-admin') }
