@@ -55,6 +55,11 @@ interface AdminPage {
   readonly signInSite: string | undefined
 }
 
+/** What is there until the script is: it needs nothing but the page, so that a slow connection shows it at once. */
+const SHELL_STYLE = `:root{color-scheme:light dark}body{margin:0;font:1rem/1.5 system-ui,sans-serif}
+.shell header{padding:.6rem 1.5rem;background:#1565c0;color:#fff;font-size:1.25rem}
+.shell p{margin:1.5rem}`
+
 /**
  * The page of the application, which takes the nonce from its script element and the provider from its root element. Its paths
  * are relative to `/admin/`.
@@ -67,11 +72,13 @@ function adminPage({ script, nonce, signInSite }: AdminPage): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Admin</title>
+<meta name="color-scheme" content="light dark">
 <link rel="icon" href="data:,">
+<style nonce="${escapeHtml(nonce)}">${SHELL_STYLE}</style>
 <script type="module" nonce="${escapeHtml(nonce)}" src="assets/${escapeHtml(script)}"></script>
 </head>
 <body>
-<div id="root"${provider}></div>
+<div id="root"${provider}><div class="shell"><header>Admin</header><p role="status">The admin is loading.</p></div></div>
 <noscript>The admin needs JavaScript. Allow it for this site, and load the page again.</noscript>
 </body>
 </html>
