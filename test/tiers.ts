@@ -18,6 +18,7 @@ const TIERS: Readonly<Record<Tier, readonly string[]>> = {
     'test/cli/dot-env.test.ts',
     'test/cli/init.test.ts',
     'test/cli/sample.test.ts',
+    'test/clients/admin-words.test.ts',
     'test/data-service/auth/key-set.test.ts',
     'test/data-service/auth/passwords.test.ts',
     'test/data-service/auth/tokens.test.ts',

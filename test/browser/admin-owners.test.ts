@@ -85,8 +85,8 @@ describe('the admin of an entity that demands its owner', function () {
     expect(await sql('SELECT title, is_archived FROM notes WHERE id = 1')).to.deep.equal([
       { title: 'Lamp', is_archived: 1n }
     ])
-    await page.getByRole('button', { name: 'Delete' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Confirm' }).click()
+    await page.getByRole('button', { name: 'Delete the note' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete the note' }).click()
     await page.getByRole('link', { name: 'Create' }).click()
     // The list has another element of this label until the form is there: the button that sorts.
     await page.getByRole('textbox', { name: 'Title' }).fill('Wicks')

@@ -97,6 +97,82 @@ describe('the admin', function () {
     await other.waitForURL((url) => !decodeURIComponent(url.hash).includes('anyOf'))
   })
 
+  it('shows names instead of ids: in a list on a phone, in the lines of an order, and in a filter', async () => {
+    const nameOf = async (path: string) => String((await admin.api('admin', 'GET', path)).row['name'])
+    const { row: order } = await admin.api('admin', 'GET', '/orders/1?includeChildren=true')
+    const [line] = order['lines'] as readonly Row[]
+    const phone = await admin.open('admin', '/orders', 'phone')
+    await phone
+      .getByText(`Customer: ${await nameOf(`/customers/${String(order['customerId'])}`)}`)
+      .first()
+      .waitFor()
+    const page = await admin.open('admin', '/orders/1/show')
+    const product = await nameOf(`/products/${String(line?.['productId'])}`)
+    await page
+      .getByRole('region', { name: 'Lines' })
+      .getByRole('link', { name: product, exact: true })
+      .first()
+      .waitFor()
+    await page.goto(admin.urlOf('/products'))
+    await page.getByRole('button', { name: 'Add filter' }).click()
+    await page.getByRole('combobox', { name: 'Field' }).click()
+    await page.getByRole('option', { name: 'Category', exact: true }).click()
+    const category = await nameOf('/categories/1')
+    await page.getByRole('combobox', { name: 'Value' }).fill(category)
+    await page.getByRole('option', { name: category, exact: true }).click()
+    expect(await accessibilityViolations(page)).to.deep.equal([])
+    const asked = page.waitForRequest((one) => one.url().includes('/products/paged?'))
+    await page.getByRole('button', { name: 'Apply' }).click()
+    expect(new URL((await asked).url()).searchParams.get('filters[categoryId].value')).to.equal('1')
+    await page.getByRole('button', { name: `Remove the filter Category equals ${category}` }).waitFor()
+  })
+
+  it('opens a row by keyboard, keeps chosen columns in the address, and says why a list was rejected', async () => {
+    const page = await admin.open('admin', '/products')
+    await page.getByRole('columnheader', { name: 'Sku' }).waitFor()
+    await page.getByRole('button', { name: 'Columns' }).focus()
+    await page.keyboard.press('Enter')
+    const dialog = page.getByRole('dialog', { name: 'Columns' })
+    for (const name of ['Sku', 'Barcode']) {
+      await dialog.getByRole('checkbox', { name }).focus()
+      await page.keyboard.press('Space')
+      await dialog.getByRole('checkbox', { name, checked: name === 'Barcode' }).waitFor()
+    }
+    expect(await accessibilityViolations(page)).to.deep.equal([])
+    await page.reload()
+    await page.getByRole('columnheader', { name: 'Barcode' }).waitFor()
+    expect(await page.getByRole('columnheader', { name: 'Sku' }).count()).to.equal(0)
+    await page.getByRole('link', { name: 'Everyday Copper Jug' }).focus()
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/#\/products\/1\/show$/)
+    await page.goto(admin.urlOf(`/products?filter=${encodeURIComponent('{"price.lessThan":"cheap"}')}`))
+    await page.getByRole('main').getByText('"cheap" is not a decimal number').first().waitFor()
+    expect(await page.getByText('No Products found').count()).to.equal(0)
+    expect(admin.visit.complaints.splice(0)).to.satisfy((all: string[]) => all.every((one) => one.includes('400')))
+    await page.getByRole('button', { name: 'Remove the filter Price less than cheap' }).click()
+    await page.getByRole('link', { name: 'Everyday Copper Jug' }).waitFor()
+  })
+
+  it('finds a page by a part of its name, and is dark where the system is', async () => {
+    const page = await admin.open('admin', '/suppliers')
+    await page.getByRole('link', { name: /./ }).first().waitFor()
+    await page.emulateMedia({ colorScheme: 'dark' })
+    await page.getByRole('searchbox', { name: 'Find a page' }).fill('chase ord')
+    await page.getByRole('menuitem', { name: 'Suppliers' }).waitFor({ state: 'detached' })
+    expect(await page.getByRole('menuitem').allInnerTexts()).to.deep.equal(['Purchase orders'])
+    expect(await accessibilityViolations(page)).to.deep.equal([])
+    await page.getByRole('menuitem').press('Enter')
+    await page.waitForURL(/#\/purchase-orders/)
+  })
+
+  it('says that it is loading before its script is there', async () => {
+    const visit = await admin.visitOf('without a script')
+    await visit.context.route('**/admin/assets/*', (route) => route.abort())
+    const page = await visit.open(admin.urlOf('/'))
+    await page.getByRole('status').getByText('The admin is loading.').waitFor()
+    expect(visit.complaints.splice(0)).to.deep.equal(['Failed to load resource: net::ERR_FAILED'])
+  })
+
   it('imports a file whose first rows it has shown, and tells which rows it could not create', async () => {
     const page = await admin.open('admin', '/categories')
     await page.getByRole('button', { name: 'Import' }).click()
@@ -125,7 +201,11 @@ describe('the admin', function () {
     const dialog = page.getByRole('dialog', { name: 'Somebody else has changed this meanwhile' })
     expect(await dialog.getByRole('row', { name: /^Name/ }).innerText()).to.match(/Mine[\s\S]*Theirs/)
     expect(await accessibilityViolations(page)).to.deep.equal([])
-    await dialog.getByRole('button', { name: 'Save the choice' }).click()
+    // Nothing is chosen for anybody where both sides have changed the same.
+    const save = dialog.getByRole('button', { name: 'Save the choice' })
+    expect(await save.isDisabled()).to.equal(true)
+    await dialog.getByRole('radio', { name: 'Name: mine' }).check()
+    await save.click()
     await page.getByRole('heading', { name: /Mine/ }).waitFor()
   })
 
@@ -141,10 +221,11 @@ describe('the admin', function () {
 
   it('offers an action in the state that allows it, and a delete', async () => {
     const page = await admin.open('admin', '/suppliers/1/show')
-    await page.getByRole('button', { name: 'Delete' }).waitFor()
+    await page.getByRole('button', { name: 'Delete the supplier' }).waitFor()
     const button = (name: string) => page.getByRole('button', { name, exact: true })
-    const isActive = (await button('Deactivate').count()) === 1
-    const [offered, other] = isActive ? ['Deactivate', 'Activate'] : ['Activate', 'Deactivate']
+    const isActive = (await button('Deactivate the supplier').count()) === 1
+    const deeds = ['Deactivate the supplier', 'Activate the supplier'] as const
+    const [offered, other] = isActive ? deeds : ([deeds[1], deeds[0]] as const)
     expect(await button(other).count()).to.equal(0)
     await button(offered).click()
     await page.getByRole('dialog', { name: offered }).getByRole('button', { name: offered }).click()
@@ -157,8 +238,14 @@ describe('the admin', function () {
     const statusOf = async (): Promise<number> => (await fetch(`${admin.shop.url()}/products/${row.id}`)).status
     expect(await statusOf()).to.equal(200)
     const page = await admin.open('admin', `/products/${row.id}/show`)
-    await page.getByRole('button', { name: 'Delete' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Confirm' }).click()
+    const remove = page.getByRole('button', { name: 'Delete the product' })
+    const dialog = page.getByRole('dialog', { name: 'Delete the product' })
+    await remove.click()
+    await dialog.getByRole('button', { name: 'Keep the product' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    await remove.click()
+    await dialog.getByText(`${NEW_PRODUCT.name} is deleted for good.`).waitFor()
+    await dialog.getByRole('button', { name: 'Delete the product' }).click()
     await page.waitForURL(/#\/products(?:\?|$)/)
     expect(await statusOf()).to.equal(404)
   })
@@ -213,7 +300,7 @@ describe('the admin', function () {
           asked.push(new URL(request.url()).searchParams.get('customerId') ?? '')
       })
       const { row: ada } = await admin.api('admin', 'GET', '/customers/1')
-      await page.getByRole('combobox', { name: 'Customer id' }).fill(String(ada['name']))
+      await page.getByRole('combobox', { name: 'Customer' }).fill(String(ada['name']))
       await page
         .getByRole('option', { name: String(ada['name']) })
         .first()
@@ -270,7 +357,7 @@ describe('the admin', function () {
     const menu = await page.getByRole('menuitem').allInnerTexts()
     expect(menu).to.include.members(['Products', 'Orders']).and.not.include.members(['Customers'])
     expect(menu).to.not.include('Audit entries')
-    for (const name of ['Edit', 'Delete', 'Publish', 'Unpublish', 'Add variant']) {
+    for (const name of ['Edit', 'Delete the product', 'Publish the product', 'Unpublish the product', 'Add variant']) {
       expect(await page.getByRole('button', { name, exact: true }).count(), name).to.equal(0)
       expect(await page.getByRole('link', { name, exact: true }).count(), name).to.equal(0)
     }

@@ -16,6 +16,7 @@ import {
   type UpdateParams
 } from 'ra-core'
 import type { Property } from '../../clients/admin/src/catalogue.js'
+import { inWords } from '../../clients/admin/src/words.js'
 import {
   type Condition,
   groupsIn,
@@ -186,6 +187,10 @@ eachDatabase((kind) => {
       )
       // What the filters of the admin make, of two groups and a condition beside them.
       const text = { name: 'name', type: 'string', operators: ['contains', 'starts with'] } as unknown as Property // What is read of it.
+      const words = {
+        labelOf: ({ name }: Property) => inWords(name),
+        textOf: (_of: Property, value: unknown) => String(value)
+      }
       const conditionsOf = (...values: readonly string[]): readonly Condition[] =>
         values.map((value) => ({ property: text, operator: 'contains', value }))
       const made = [conditionsOf('jug', 'pan'), conditionsOf('o'), conditionsOf('co', 'no')].reduce<ListFilter>(
@@ -193,7 +198,7 @@ eachDatabase((kind) => {
         {}
       )
       const filter = JSON.parse(JSON.stringify(made)) as ListFilter
-      expect(groupsIn(filter).map((group) => groupText(group, [text]))).to.deep.equal([
+      expect(groupsIn(filter).map((group) => groupText(group, [text], words))).to.deep.equal([
         'Name contains jug or Name contains pan',
         'Name contains co or Name contains no'
       ])
@@ -208,7 +213,7 @@ eachDatabase((kind) => {
       expect(withoutGroup(withoutGroup(filter, 1), 0)).to.deep.equal({ 'name.contains': 'o' })
       // Addresses that somebody wrote by hand.
       const textsOf = (...anyOf: readonly unknown[]): readonly string[] =>
-        groupsIn({ anyOf }).map((group) => groupText(group, [text]))
+        groupsIn({ anyOf }).map((group) => groupText(group, [text], words))
       for (const name of [null, 'jug', 7, [null], [['jug']], { contains: { jug: 1 }, is: 1 }]) {
         expect(textsOf({ name }), JSON.stringify(name)).to.have.lengthOf(1)
       }

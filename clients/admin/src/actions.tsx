@@ -14,7 +14,7 @@ import { type Action, type Catalogue, isInState, type Resource, type Row } from 
 import { type Conflict, conflictOf, ConflictDialog, errorsOf } from './conflict.js'
 import { inputOf } from './inputs.js'
 import type { AdminDataProvider } from './owner.js'
-import { childText, inWords } from './words.js'
+import { childText, deedText, inWords, singular } from './words.js'
 
 interface ActionsProps {
   readonly resource: Resource
@@ -32,7 +32,7 @@ export function ActionButtons({ resource, catalogue }: ActionsProps): ReactEleme
     <>
       {offered.map((action) => (
         <Button key={action.name} size="small" onClick={() => setOpen(action)}>
-          {inWords(action.name)}
+          {deedText(action.name, resource.name)}
         </Button>
       ))}
       {open !== undefined && (
@@ -48,12 +48,13 @@ interface ActionDialogProps extends ActionsProps {
 }
 
 /** What an action does, and a form of what it takes. It is sent with the version of the row that the user saw. */
-function ActionDialog({ action, resource, onClose }: ActionDialogProps): ReactElement {
+function ActionDialog({ action, resource, catalogue, onClose }: ActionDialogProps): ReactElement {
   const row = useRecordContext()
   const provider = useDataProvider<AdminDataProvider>()
   const notify = useNotify()
   const refresh = useRefresh()
   const [conflict, setConflict] = useState<Conflict>()
+  const deed = deedText(action.name, resource.name)
   const [childAt, setChild] = useState('')
   const children = (row?.[action.child] ?? []) as readonly Row[]
   const child = children.find((one) => String(one['id']) === childAt)
@@ -76,7 +77,7 @@ function ActionDialog({ action, resource, onClose }: ActionDialogProps): ReactEl
       else notify(error instanceof Error ? error.message : String(error), { type: 'error' })
       return errorsOf(error)
     }
-    notify(`${inWords(action.name)}: done`, { type: 'success' })
+    notify(`${deed}: done`, { type: 'success' })
     onClose()
     refresh()
     return undefined
@@ -86,12 +87,12 @@ function ActionDialog({ action, resource, onClose }: ActionDialogProps): ReactEl
       onClose()
       refresh()
     }
-    return <ConflictDialog resource={resource} conflict={conflict} onClose={close} />
+    return <ConflictDialog resource={resource} catalogue={catalogue} conflict={conflict} onClose={close} />
   }
   return (
     <Dialog open onClose={onClose} fullWidth maxWidth="sm" aria-labelledby="action-title">
       <Form onSubmit={(values: object) => run(values)} record={{}} resetOptions={{ keepValues: true }}>
-        <DialogTitle id="action-title">{inWords(action.name)}</DialogTitle>
+        <DialogTitle id="action-title">{deed}</DialogTitle>
         <DialogContent>
           <DialogContentText>{action.description}</DialogContentText>
           {action.childPrecondition !== '' && (
@@ -115,8 +116,8 @@ function ActionDialog({ action, resource, onClose }: ActionDialogProps): ReactEl
             .map((property) => inputOf(property, { isRequired: !property.nullable }))}
         </DialogContent>
         <DialogActions>
-          <Button onClick={onClose}>Cancel</Button>
-          <SaveButton label={inWords(action.name)} alwaysEnable icon={<></>} />
+          <Button onClick={onClose}>Keep the {singular(resource.name)} as it is</Button>
+          <SaveButton label={deed} alwaysEnable icon={<></>} />
         </DialogActions>
       </Form>
     </Dialog>

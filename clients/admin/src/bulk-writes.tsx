@@ -28,7 +28,6 @@ import { conflictOf, errorsOf } from './conflict.js'
 import { CheckButton } from './forms.js'
 import { inputOf } from './inputs.js'
 import type { AdminDataProvider } from './owner.js'
-import { inWords } from './words.js'
 
 export type BulkWrite = 'change' | 'delete'
 
@@ -166,13 +165,15 @@ function ChangedFields({ resource, catalogue, chosen, onChoose }: ChangedFieldsP
         slotProps={{ select: { multiple: true } }}
         sx={{ mt: 1 }}
       >
-        {offered.map(({ name }) => (
-          <MenuItem key={name} value={name}>
-            {inWords(name)}
+        {offered.map((property) => (
+          <MenuItem key={property.name} value={property.name}>
+            {catalogue.labelOf(resource, property)}
           </MenuItem>
         ))}
       </TextField>
-      {chosen.map((property) => inputOf(property, { isRequired: !property.nullable, of: { resource, catalogue } }))}
+      {chosen.map((property) =>
+        inputOf(property, { isRequired: !property.nullable, of: { owner: resource, catalogue } })
+      )}
     </>
   )
 }

@@ -1,4 +1,4 @@
-import { valueText } from './words.js'
+import { inWords, valueText } from './words.js'
 
 // The catalogue as `/admin/catalogue.json` answers it: what the caller may see and call (entity_service.proto has each member).
 
@@ -54,6 +54,8 @@ export interface Navigation {
   readonly navigations: readonly Navigation[]
   readonly via: readonly string[]
   readonly writeOnly: readonly Property[]
+  /** References of these children. An older gateway tells none. */
+  readonly references?: readonly Navigation[]
 }
 
 export interface Resource {
@@ -122,11 +124,26 @@ export class Catalogue {
    * The resource that a property refers to, where the property is the whole key of the reference and the caller may read
    * that resource.
    */
-  referenceOf({ navigations }: Resource, property: Property): Resource | undefined {
-    const reference = navigations.find(({ via }) => via.length === 1 && via[0] === property.name)
+  referenceOf(owner: WithReferences, { name }: Property): Resource | undefined {
+    const reference = referenceBy(owner, name)
     if (reference === undefined || !this.allows(reference.resource, 'paged')) return undefined
     return this.find(reference.resource)
   }
+
+  /** What people read before a value: `Customer` of `customerId`, where the name of the customer is shown. */
+  labelOf(owner: WithReferences, property: Property): string {
+    const reference = referenceBy(owner, property.name)
+    const isShown = this.referenceOf(owner, property) !== undefined
+    const isTaken = owner.properties.some(({ name }) => name === reference?.name)
+    return inWords(reference === undefined || !isShown || isTaken ? property.name : reference.name)
+  }
+}
+
+/** A resource, or the children of one. */
+export type WithReferences = Pick<Resource, 'properties' | 'navigations'> & Partial<Pick<Navigation, 'references'>>
+
+function referenceBy({ navigations, references = [] }: WithReferences, property: string): Navigation | undefined {
+  return [...references, ...navigations].find(({ via }) => via.length === 1 && via[0] === property)
 }
 
 /** Properties that people read: not the version of a row, which is only sent back. */

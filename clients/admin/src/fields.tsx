@@ -1,46 +1,26 @@
 import type { ReactElement } from 'react'
-import { BooleanField, FunctionField, ReferenceField, TextField } from 'react-admin'
-import type { Catalogue, Property, Resource, Row } from './catalogue.js'
-import { inWords, valueText } from './words.js'
+import { BooleanField, FunctionField, ReferenceField } from 'react-admin'
+import type { Catalogue, Property, Row, WithReferences } from './catalogue.js'
+import { valueText } from './words.js'
 
-/** The field that shows a property of a row. Lists sort by its `source`. */
-export function fieldOf(property: Property, resource: Resource, catalogue: Catalogue): ReactElement {
+/** The field that shows a property of a row, or of a child. Lists sort by its `source`. */
+export function fieldOf(property: Property, owner: WithReferences, catalogue: Catalogue): ReactElement {
   const { name, type, sortable } = property
-  const common = { source: name, label: inWords(name), sortable }
-  const target = catalogue.referenceOf(resource, property)
+  const common = { source: name, label: catalogue.labelOf(owner, property), sortable }
+  const target = catalogue.referenceOf(owner, property)
   if (target !== undefined) {
-    return <ReferenceField key={name} {...common} reference={target.name} link="show" emptyText="—" />
+    const link = catalogue.allows(target.name, 'get') ? 'show' : false
+    return <ReferenceField key={name} {...common} reference={target.name} link={link} emptyText="—" />
   }
-  switch (type) {
-    case 'bool':
-      return <BooleanField key={name} {...common} valueLabelTrue="Yes" valueLabelFalse="No" />
-    case 'int':
-    case 'long':
-    case 'decimal':
-    case 'double':
-      return <TextField key={name} {...common} emptyText="—" textAlign="right" sx={FIGURES} />
-    case 'string':
-    case 'enum':
-    case 'date':
-    case 'time':
-    case 'guid':
-    case 'base64url':
-      return <TextField key={name} {...common} emptyText="—" sx={{ overflowWrap: 'anywhere' }} />
-    default:
-      return <FunctionField key={name} {...common} render={(row: Row) => valueText(row[name], type)} />
+  if (type === 'bool')
+    return <BooleanField key={name} {...common} emptyText="—" valueLabelTrue="Yes" valueLabelFalse="No" />
+  const render = (row: Row): string => valueText(row[name], type)
+  if (['int', 'long', 'decimal', 'double'].includes(type)) {
+    return <FunctionField key={name} {...common} render={render} textAlign="right" sx={FIGURES} />
   }
+  return <FunctionField key={name} {...common} render={render} sx={WORDS} />
 }
 
 const FIGURES = { fontVariantNumeric: 'tabular-nums' }
-
-/** What a list shows of each row: the first properties, without what is long. */
-export function listedProperties(resource: Resource, most: number): readonly Property[] {
-  const short = resource.properties.filter(
-    ({ type, maxLength }) => !['bytes', 'binary', 'json'].includes(type) && maxLength <= LONGEST_LISTED
-  )
-  const label = short.filter(({ name }) => name === resource.label)
-  const others = short.filter(({ name }) => name !== resource.label && name !== 'id')
-  return [...short.filter(({ name }) => name === 'id'), ...label, ...others].slice(0, most)
-}
-
-const LONGEST_LISTED = 500
+/** A word is broken only where it is longer than its line. */
+const WORDS = { overflowWrap: 'break-word' }

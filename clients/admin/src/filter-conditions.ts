@@ -1,5 +1,5 @@
 import type { Property } from './catalogue.js'
-import { inWords, momentOf, operatorKey, valueText } from './words.js'
+import { momentOf, operatorKey } from './words.js'
 
 // Conditions of a list, as its filter holds them and as people read them. The filter is a part of the address, and what the data
 // provider takes.
@@ -105,15 +105,35 @@ function namedCondition(
   return property === undefined || operator === undefined ? undefined : { property, operator, value }
 }
 
-export function conditionText({ property: { name, type }, operator, value }: Condition): string {
-  const operands = [value].flat().map((one) => valueText(one, type))
-  const text = isBare(operator) ? '' : ` ${operands.join(operator === 'between' ? ' and ' : ', ')}`
-  return `${inWords(name)} ${operator}${text}`
+/** How conditions are told: what a property is called, and its values by the names of rows that they refer to. */
+export interface ConditionWords {
+  readonly labelOf: (property: Property) => string
+  readonly textOf: (property: Property, value: unknown) => string
 }
 
+export function conditionText({ property, operator, value }: Condition, { labelOf, textOf }: ConditionWords): string {
+  const operands = [value].flat().map((one) => textOf(property, one))
+  const text = isBare(operator) ? '' : ` ${operands.join(operator === 'between' ? ' and ' : ', ')}`
+  return `${labelOf(property)} ${operator}${text}`
+}
+
+/** Whether the operands of an operator are whole values, and not parts of texts. */
+export function takesWholeValues(operator: string): boolean {
+  return WHOLE.includes(operator)
+}
+
+const WHOLE: readonly string[] = ['equals', 'not equals', 'in', 'not in']
+
 /** `Price less than 50 or Name contains jug`. */
-export function groupText(group: Group, properties: readonly Property[]): string {
-  const conditions = Object.entries(group).flatMap(([name, operators]) =>
+export function groupText(group: Group, properties: readonly Property[], words: ConditionWords): string {
+  const conditions = conditionsOf(group, properties)
+  if (conditions.length === 0) return 'Other conditions'
+  return conditions.map((one) => conditionText(one, words)).join(' or ')
+}
+
+/** The conditions of a group of which one at least must hold. */
+export function conditionsOf(group: Group, properties: readonly Property[]): readonly Condition[] {
+  return Object.entries(group).flatMap(([name, operators]) =>
     [operators]
       .flat()
       .filter(isObject)
@@ -121,5 +141,4 @@ export function groupText(group: Group, properties: readonly Property[]): string
         Object.entries(one).flatMap(([word, value]) => namedCondition({ name, word, value }, properties) ?? [])
       )
   )
-  return conditions.length === 0 ? 'Other conditions' : conditions.map(conditionText).join(' or ')
 }

@@ -1,10 +1,15 @@
 import { Box, Button, Dialog, DialogActions, DialogContent, DialogTitle, MenuItem, TextField } from '@mui/material'
 import { type FormEvent, type ReactElement, useState } from 'react'
-import type { Property } from './catalogue.js'
-import { type Condition, conditionOf, type Draft, isBare } from './filter-conditions.js'
-import { inWords } from './words.js'
+import type { Catalogue, Property, Resource } from './catalogue.js'
+import { type Condition, conditionOf, type Draft, isBare, takesWholeValues } from './filter-conditions.js'
+import { ReferencePicker } from './references.js'
 
-interface FilterDialogProps {
+interface Filtered {
+  readonly resource: Resource
+  readonly catalogue: Catalogue
+}
+
+interface FilterDialogProps extends Filtered {
   readonly properties: readonly Property[]
   /** Whether another group is possible, so that a filter may have several conditions of which one must hold. */
   readonly takesGroup: boolean
@@ -23,7 +28,7 @@ function emptyDraft(properties: readonly Property[], key: number): NumberedDraft
 }
 
 /** One condition, or several of which at least one must hold. */
-export function FilterDialog({ properties, takesGroup, onClose, onAdd }: FilterDialogProps): ReactElement {
+export function FilterDialog({ properties, takesGroup, onClose, onAdd, ...of }: FilterDialogProps): ReactElement {
   const [drafts, setDrafts] = useState<readonly NumberedDraft[]>([emptyDraft(properties, 0)])
   const submit = (event: FormEvent): void => {
     event.preventDefault()
@@ -40,6 +45,7 @@ export function FilterDialog({ properties, takesGroup, onClose, onAdd }: FilterD
             <Box key={draft.key} role="group" aria-label={`Condition ${place + 1}`}>
               {place > 0 && <Box sx={{ pt: 2, fontWeight: 'bold' }}>or</Box>}
               <DraftFields
+                {...of}
                 draft={draft}
                 properties={properties}
                 isFocused={place > 0}
@@ -73,17 +79,21 @@ export function FilterDialog({ properties, takesGroup, onClose, onAdd }: FilterD
   )
 }
 
-interface DraftFieldsProps {
+interface DraftFieldsProps extends Filtered {
   readonly draft: Draft
   readonly properties: readonly Property[]
   readonly isFocused: boolean
   readonly onChange: (draft: Draft) => void
 }
 
-function DraftFields({ draft, properties, isFocused, onChange }: DraftFieldsProps): ReactElement {
+function DraftFields({ draft, properties, isFocused, onChange, resource, catalogue }: DraftFieldsProps): ReactElement {
   const property = properties.find((one) => one.name === draft.name)
   const operators = property?.operators ?? []
   const operator = operators.includes(draft.operator) ? draft.operator : (operators[0] ?? '')
+  const target = property === undefined ? undefined : catalogue.referenceOf(resource, property)
+  // What was typed is of the field, and an id is none of what is typed.
+  const changed = (next: Pick<Draft, 'name' | 'operator'>): void =>
+    onChange({ ...next, texts: next.name === draft.name && target === undefined ? draft.texts : ['', ''] })
   return (
     <>
       <TextField
@@ -92,11 +102,11 @@ function DraftFields({ draft, properties, isFocused, onChange }: DraftFieldsProp
         label="Field"
         autoFocus={isFocused}
         value={draft.name}
-        onChange={(event) => onChange({ ...draft, name: event.target.value })}
+        onChange={(event) => changed({ ...draft, name: event.target.value })}
       >
         {properties.map((one) => (
           <MenuItem key={one.name} value={one.name}>
-            {inWords(one.name)}
+            {catalogue.labelOf(resource, one)}
           </MenuItem>
         ))}
       </TextField>
@@ -105,7 +115,7 @@ function DraftFields({ draft, properties, isFocused, onChange }: DraftFieldsProp
         fullWidth
         label="Condition"
         value={operator}
-        onChange={(event) => onChange({ ...draft, operator: event.target.value })}
+        onChange={(event) => changed({ ...draft, operator: event.target.value })}
       >
         {operators.map((one) => (
           <MenuItem key={one} value={one}>
@@ -113,7 +123,16 @@ function DraftFields({ draft, properties, isFocused, onChange }: DraftFieldsProp
           </MenuItem>
         ))}
       </TextField>
-      {property !== undefined && !isBare(operator) && (
+      {target !== undefined && takesWholeValues(operator) && (
+        <ReferencePicker
+          key={`${draft.name} ${operator}`}
+          target={target}
+          label="Value"
+          isMany={!operator.endsWith('equals')}
+          onChange={(ids) => onChange({ ...draft, texts: [ids.join(','), ''] })}
+        />
+      )}
+      {property !== undefined && !isBare(operator) && (target === undefined || !takesWholeValues(operator)) && (
         <Operand
           property={property}
           operator={operator}

@@ -1,20 +1,25 @@
 import { Box, Button, Chip, Stack, TextField } from '@mui/material'
 import { type FormEvent, type ReactElement, useState } from 'react'
 import { useListContext } from 'react-admin'
-import type { Resource } from './catalogue.js'
+import type { Catalogue, Resource } from './catalogue.js'
 import {
+  type Condition,
   conditionsIn,
+  conditionsOf,
   conditionText,
+  type ConditionWords,
   groupsIn,
   groupText,
   type ListFilter,
   MAX_GROUPS,
+  takesWholeValues,
   withConditions,
   withoutGroup,
   withoutKey
 } from './filter-conditions.js'
 import { FilterDialog } from './filter-dialog.js'
 import { CHOSEN_OWNER, EVERY_OWNER } from './owner.js'
+import { type ReferredRow, useReferenceNames } from './references.js'
 import { inWords, valueText } from './words.js'
 
 /** What is used here of the context of a list, which react-admin does not type. */
@@ -23,14 +28,55 @@ interface ListState {
   readonly setFilters: (filter: ListFilter, displayed: object, isDelayed: boolean) => void
 }
 
+interface FilterBarProps {
+  readonly resource: Resource
+  readonly catalogue: Catalogue
+}
+
+/** The words of conditions, with the names of the rows that they mean. */
+function useConditionWords(
+  conditions: readonly Condition[],
+  { resource, catalogue }: FilterBarProps
+): ConditionWords & { readonly ownerName: (owner: unknown) => string } {
+  const owner = resource.properties.find(({ name }) => name === resource.ownerProperty)
+  const ownerTarget = owner === undefined ? undefined : catalogue.referenceOf(resource, owner)
+  const { filterValues } = useListContext() as ListState
+  const chosen = filterValues[CHOSEN_OWNER]
+  const isNamed = ownerTarget !== undefined && chosen !== undefined && chosen !== EVERY_OWNER
+  const referred: ReferredRow[] = isNamed ? [{ target: ownerTarget, id: valueText(chosen, 'string') }] : []
+  for (const { property, operator, value } of conditions) {
+    const target = catalogue.referenceOf(resource, property)
+    if (target === undefined || !takesWholeValues(operator)) continue
+    referred.push(...[value].flat().map((one) => ({ target, id: valueText(one, 'string') })))
+  }
+  const nameOf = useReferenceNames(referred)
+  return {
+    labelOf: (property) => catalogue.labelOf(resource, property),
+    textOf(property, value) {
+      const target = catalogue.referenceOf(resource, property)
+      return target === undefined ? valueText(value, property.type) : nameOf(target, valueText(value, 'string'))
+    },
+    ownerName(one) {
+      if (one === EVERY_OWNER) return 'Rows of every owner'
+      const label = owner === undefined ? inWords(resource.ownerParameter) : catalogue.labelOf(resource, owner)
+      const id = valueText(one, 'string')
+      return `${label} ${ownerTarget === undefined ? id : nameOf(ownerTarget, id)}`
+    }
+  }
+}
+
 /** Search, and conditions by any operator that the catalogue names. */
-export function FilterBar({ resource }: { readonly resource: Resource }): ReactElement {
+export function FilterBar(of: FilterBarProps): ReactElement {
+  const { resource } = of
   const { filterValues: filter, setFilters } = useListContext() as ListState
   const [isAdding, setAdding] = useState(false)
   const filtered = resource.properties.filter(({ filterable }) => filterable)
   const change = (next: ListFilter): void => setFilters(next, {}, false)
   const without = (key: string): ListFilter => withoutKey(filter, key)
-  const groups = groupsIn(filter).map((group) => groupText(group, filtered))
+  const conditions = conditionsIn(filter, filtered)
+  const grouped = groupsIn(filter).flatMap((group) => conditionsOf(group, filtered))
+  const { ownerName, ...words } = useConditionWords([...conditions, ...grouped], of)
+  const groups = groupsIn(filter).map((group) => groupText(group, filtered, words))
   return (
     <Stack direction="row" useFlexGap sx={{ flexWrap: 'wrap', gap: 1, alignItems: 'center', py: 1 }}>
       {resource.properties.some(({ searchable }) => searchable) && (
@@ -46,16 +92,16 @@ export function FilterBar({ resource }: { readonly resource: Resource }): ReactE
       )}
       {CHOSEN_OWNER in filter && (
         <Chip
-          label={ownerText(filter[CHOSEN_OWNER], resource)}
-          aria-label={`Choose another owner: ${ownerText(filter[CHOSEN_OWNER], resource)}`}
+          label={ownerName(filter[CHOSEN_OWNER])}
+          aria-label={`Choose another owner: ${ownerName(filter[CHOSEN_OWNER])}`}
           onClick={() => change(without(CHOSEN_OWNER))}
           onDelete={() => change(without(CHOSEN_OWNER))}
         />
       )}
-      {conditionsIn(filter, filtered).map((condition) => (
+      {conditions.map((condition) => (
         <FilterChip
           key={condition.key}
-          text={conditionText(condition)}
+          text={conditionText(condition, words)}
           onRemove={() => change(without(condition.key))}
         />
       ))}
@@ -68,6 +114,7 @@ export function FilterBar({ resource }: { readonly resource: Resource }): ReactE
       ))}
       {isAdding && (
         <FilterDialog
+          {...of}
           properties={filtered}
           takesGroup={groups.length < MAX_GROUPS}
           onClose={() => setAdding(false)}
@@ -80,10 +127,6 @@ export function FilterBar({ resource }: { readonly resource: Resource }): ReactE
 
 function FilterChip({ text, onRemove }: { readonly text: string; readonly onRemove: () => void }): ReactElement {
   return <Chip label={text} aria-label={`Remove the filter ${text}`} onClick={onRemove} onDelete={onRemove} />
-}
-
-function ownerText(owner: unknown, { ownerProperty }: Resource): string {
-  return owner === EVERY_OWNER ? 'Rows of every owner' : `${inWords(ownerProperty)} ${valueText(owner, 'string')}`
 }
 
 function SearchField({

@@ -1,3 +1,4 @@
+import { Button } from '@mui/material'
 import { type ReactElement, type ReactNode, useEffect, useState } from 'react'
 import {
   ArrayInput,
@@ -14,13 +15,14 @@ import {
   useNotify,
   useRecordContext,
   useRedirect,
-  useRefresh
+  useRefresh,
+  useSimpleFormIterator
 } from 'react-admin'
 import { type Catalogue, type Navigation, type Resource, type Row, settableProperties } from './catalogue.js'
 import { type Conflict, ConflictDialog, conflictOf, errorsOf } from './conflict.js'
 import { inputOf } from './inputs.js'
 import type { AdminDataProvider } from './owner.js'
-import { inWords } from './words.js'
+import { inWords, singular } from './words.js'
 
 interface FormProps {
   readonly resource: Resource
@@ -84,7 +86,7 @@ function FormToolbar({ attempt, takesBatches }: FormToolbarProps): ReactElement 
 
 /** The form of a new row, with the children that are created with it. */
 export function EntityCreate({ resource, catalogue }: FormProps): ReactElement {
-  const of = { resource, catalogue }
+  const of = { owner: resource, catalogue }
   const children = resource.navigations.filter(({ name }) => resource.createdChildren.includes(name))
   const settable = settableProperties(resource, 'setOnCreate')
   const provider = useDataProvider<AdminDataProvider>()
@@ -99,23 +101,42 @@ export function EntityCreate({ resource, catalogue }: FormProps): ReactElement {
       <SimpleForm toolbar={<FormToolbar attempt={attempt} takesBatches={catalogue.allows(resource.name, 'batch')} />}>
         {settable.map((property) => inputOf(property, { isRequired: property.requiredOnCreate, isNew: true, of }))}
         {children.map((navigation) => (
-          <ChildInputs key={navigation.name} navigation={navigation} />
+          <ChildInputs key={navigation.name} navigation={navigation} catalogue={catalogue} />
         ))}
       </SimpleForm>
     </Create>
   )
 }
 
-function ChildInputs({ navigation }: { readonly navigation: Navigation }): ReactElement {
+interface ChildInputsProps {
+  readonly navigation: Navigation
+  readonly catalogue: Catalogue
+}
+
+function ChildInputs({ navigation, catalogue }: ChildInputsProps): ReactElement {
   const { name } = navigation
   return (
     <ArrayInput source={name} label={inWords(name)}>
-      <SimpleFormIterator inline disableReordering>
+      <SimpleFormIterator inline disableReordering addButton={<AddButton name={name} />}>
         {settableProperties(navigation, 'setOnCreate').map((property) =>
-          inputOf(property, { isRequired: property.requiredOnCreate, isNew: true })
+          inputOf(property, {
+            isRequired: property.requiredOnCreate,
+            isNew: true,
+            of: { owner: navigation, catalogue }
+          })
         )}
       </SimpleFormIterator>
     </ArrayInput>
+  )
+}
+
+/** `Add line` to the lines. */
+function AddButton({ name }: { readonly name: string }): ReactElement {
+  const { add } = useSimpleFormIterator()
+  return (
+    <Button size="small" onClick={() => add()}>
+      Add {singular(inWords(name).toLowerCase())}
+    </Button>
   )
 }
 
@@ -186,7 +207,7 @@ export function EntityEdit({ resource, catalogue }: FormProps): ReactElement {
               inputOf(property, {
                 isRequired: !property.nullable && !property.writeOnly,
                 isNew: property.writeOnly,
-                of: { resource, catalogue }
+                of: { owner: resource, catalogue }
               })
             )}
           </SimpleForm>
@@ -195,6 +216,7 @@ export function EntityEdit({ resource, catalogue }: FormProps): ReactElement {
       {conflict !== undefined && (
         <ConflictDialog
           resource={resource}
+          catalogue={catalogue}
           conflict={conflict}
           {...(conflict.current ? { onSave: (chosen: Row) => void saveChoice(chosen) } : {})}
           onClose={() => leave((conflict.current ?? conflict.base)?.['id'] as RaRecord['id'] | undefined)}

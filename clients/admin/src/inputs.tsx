@@ -1,7 +1,6 @@
 import { TextField } from '@mui/material'
 import { type ReactElement, useState } from 'react'
 import {
-  AutocompleteInput,
   BooleanInput,
   DateInput,
   DateTimeInput,
@@ -12,7 +11,6 @@ import {
   NullableBooleanInput,
   NumberInput,
   PasswordInput,
-  ReferenceInput,
   required,
   SelectArrayInput,
   SelectInput,
@@ -20,7 +18,8 @@ import {
   useInput,
   type Validator
 } from 'react-admin'
-import type { Catalogue, Property, Resource } from './catalogue.js'
+import type { Catalogue, Property, WithReferences } from './catalogue.js'
+import { referenceInput } from './references.js'
 import { inWords, momentOf } from './words.js'
 
 interface InputPlace {
@@ -30,8 +29,8 @@ interface InputPlace {
   readonly isRequired: boolean
   /** Whether what is left out takes a default, so that nothing is chosen at first. */
   readonly isNew?: boolean
-  /** The resource that the property is one of; undefined for what actions take. */
-  readonly of?: { readonly resource: Resource; readonly catalogue: Catalogue }
+  /** The resource, or the children, that the property is one of; undefined for what actions take. */
+  readonly of?: { readonly owner: WithReferences; readonly catalogue: Catalogue }
 }
 
 /** The input of a property, with the rules that the catalogue knows. The service judges the value again. */
@@ -42,14 +41,14 @@ export function inputOf(property: Property, { source, isRequired, isNew = false,
   const common = {
     key: name,
     source: source ?? name,
-    label: inWords(name),
+    label: of === undefined ? inWords(name) : of.catalogue.labelOf(of.owner, property),
     fullWidth: true,
     helperText: description === '' ? false : description,
     validate: rulesOf(property, isRequired)
   } as const
   const { key, ...props } = common
-  const target = of?.catalogue.referenceOf(of.resource, property)
-  if (target !== undefined) return referenceInput(target, { key, ...props })
+  const target = of?.catalogue.referenceOf(of.owner, property)
+  if (target !== undefined) return referenceInput(target, key, props)
   switch (type) {
     case 'bool':
       return nullable || (isNew && !isRequired) ? (
@@ -87,31 +86,6 @@ const LONGEST_LINE = 500
 
 function choicesOf(words: readonly string[]): { readonly id: string; readonly name: string }[] {
   return words.map((word) => ({ id: word, name: word }))
-}
-
-/** A choice among the rows of another resource, found by their name or by what they are searched by. */
-function referenceInput(
-  target: Resource,
-  {
-    key,
-    source,
-    ...props
-  }: { readonly key: string; readonly source: string; readonly label: string; readonly validate: Validator[] }
-): ReactElement {
-  const label = target.properties.find(({ name }) => name === target.label)
-  const isSearched = target.properties.some(({ searchable }) => searchable)
-  const filterToQuery = (text: string): Record<string, string> =>
-    isSearched
-      ? { q: text }
-      : label?.operators.includes('contains') === true
-        ? { [`${target.label}.contains`]: text }
-        : {}
-  const sort = { field: label?.sortable === true ? target.label : 'id', order: 'ASC' } as const
-  return (
-    <ReferenceInput key={key} source={source} reference={target.name} sort={sort}>
-      <AutocompleteInput {...props} filterToQuery={filterToQuery} optionText={target.label} />
-    </ReferenceInput>
-  )
 }
 
 /** Patterns of the texts that the service takes (contract.md section 3). */

@@ -1,11 +1,11 @@
 import { type ReactElement, type ReactNode, useState } from 'react'
-import { createSvgIcon, MenuItem, Typography } from '@mui/material'
+import { MenuItem, Typography } from '@mui/material'
 import {
   AppBar,
-  defaultTheme,
+  defaultDarkTheme,
+  defaultLightTheme,
   Layout,
   Logout,
-  Menu,
   type RaThemeOptions,
   Title,
   TitlePortal,
@@ -13,17 +13,15 @@ import {
   UserMenu,
   useUserMenu
 } from 'react-admin'
+import type { Catalogue } from './catalogue.js'
+import { AdminMenu } from './menu.js'
 import { PasswordDialog } from './password.js'
-
-const Person = createSvgIcon(
-  <path d="M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8zm0 2c-2.7 0-8 1.3-8 4v2h16v-2c0-2.7-5.3-4-8-4z" />,
-  'Person'
-)
 
 /** Whose password is changed, and the pages that are there for some callers. */
 interface Frame {
   /** That of the API, without a slash at its end. */
   readonly baseUrl: string
+  readonly catalogue: () => Catalogue
   readonly hasOverview: () => boolean
   readonly hasAccounts: () => boolean
 }
@@ -31,15 +29,12 @@ interface Frame {
 /** The frame of every page: menu, title and the way out. */
 export function layoutWith({
   baseUrl,
+  catalogue,
   hasOverview,
   hasAccounts
 }: Frame): (props: { readonly children?: ReactNode }) => ReactElement {
-  const AdminMenu = (): ReactElement => (
-    <Menu>
-      {hasOverview() && <Menu.DashboardItem primaryText="Overview" />}
-      <Menu.ResourceItems />
-      {hasAccounts() && <Menu.Item to="/accounts" primaryText="Accounts" leftIcon={<Person />} />}
-    </Menu>
+  const PageMenu = (): ReactElement => (
+    <AdminMenu catalogue={catalogue()} hasOverview={hasOverview()} hasAccounts={hasAccounts()} />
   )
   const UserAccount = (): ReactElement => <Account baseUrl={baseUrl} />
   /** The title of a page is its heading of the first level, for those who go by headings. */
@@ -49,7 +44,7 @@ export function layoutWith({
     </AppBar>
   )
   return ({ children }) => (
-    <Layout appBar={AdminBar} menu={AdminMenu}>
+    <Layout appBar={AdminBar} menu={PageMenu}>
       {children}
     </Layout>
   )
@@ -93,16 +88,27 @@ function PasswordItem({ onOpen }: { readonly onOpen: () => void }): ReactElement
 
 /** Dark enough under white text, and on white (WCAG 2.2, 1.4.3: a contrast of 4.5). */
 const BLUE = '#1565c0'
+/** Light enough on what is nearly black. */
+const LIGHT_BLUE = '#90caf9'
 
-/** The usual look of react-admin in the fonts of the system, so that nothing is loaded from elsewhere. */
-export const theme: RaThemeOptions = {
-  ...(defaultTheme as RaThemeOptions),
-  palette: { ...defaultTheme.palette, primary: { main: BLUE }, secondary: { main: BLUE } },
-  components: {
-    ...(defaultTheme as RaThemeOptions).components,
-    MuiCircularProgress: { defaultProps: { 'aria-label': 'Loading' } },
-    // What stands in place of a reference until its name is there.
-    MuiLinearProgress: { defaultProps: { 'aria-label': 'Loading' } }
-  },
-  typography: { fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, sans-serif' }
+function themeOf(base: RaThemeOptions, blue: string): RaThemeOptions {
+  return {
+    ...base,
+    palette: { ...base.palette, primary: { main: blue }, secondary: { main: BLUE } },
+    components: {
+      ...base.components,
+      MuiCircularProgress: { defaultProps: { 'aria-label': 'Loading' } },
+      // What stands in place of a reference until its name is there.
+      MuiLinearProgress: { defaultProps: { 'aria-label': 'Loading' } }
+    },
+    // Those of the system, so that nothing is loaded from elsewhere.
+    typography: {
+      fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, sans-serif',
+      button: { textTransform: 'none' }
+    }
+  }
 }
+
+/** The usual look of react-admin, light or dark as the system is until somebody chooses. */
+export const theme = themeOf(defaultLightTheme as RaThemeOptions, BLUE)
+export const darkTheme = themeOf(defaultDarkTheme as RaThemeOptions, LIGHT_BLUE)

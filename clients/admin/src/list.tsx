@@ -1,24 +1,32 @@
-import { Button, useMediaQuery, type Theme } from '@mui/material'
-import type { ReactElement } from 'react'
+import { Alert, Button, useMediaQuery, type Theme } from '@mui/material'
+import { Fragment, type MouseEvent, type ReactElement } from 'react'
 import {
   CreateButton,
   Datagrid,
   FunctionField,
+  Link,
   List,
   Pagination,
   SimpleList,
   type SortPayload,
   TopToolbar,
+  useCreatePath,
   useDataProvider,
   useListContext,
   useListParams,
-  useNotify
+  useNotify,
+  useRecordContext
 } from 'react-admin'
-import { type Catalogue, type Resource, type Row } from './catalogue.js'
-import { fieldOf, listedProperties } from './fields.js'
+import type { Catalogue, Property, Resource, Row } from './catalogue.js'
+import { chosenColumns } from './columns.js'
+import { ColumnsButton } from './columns-button.js'
+import { fieldOf } from './fields.js'
+import type { ListFilter } from './filter-conditions.js'
 import { FilterBar } from './filters.js'
 import { ImportButton } from './import.js'
 import { type AdminDataProvider, CHOSEN_OWNER, isOwnerChosen, OwnerChoice } from './owner.js'
+import { labelText } from './labels.js'
+import { ReferenceName } from './references.js'
 import { PageSelection, SelectionBar, SelectionField } from './selection.js'
 import { inWords, valueText } from './words.js'
 
@@ -59,37 +67,52 @@ function ShownList({ resource, catalogue }: EntityListProps): ReactElement {
       actions={<ListActions resource={resource} catalogue={catalogue} />}
       sort={firstSort(resource)}
       perPage={PAGE_SIZE}
-      pagination={<Pagination rowsPerPageOptions={[10, PAGE_SIZE, 50, 100]} />}
+      pagination={<Pages />}
       exporter={false}
       empty={false}
     >
-      <FilterBar resource={resource} />
+      <FilterBar resource={resource} catalogue={catalogue} />
       <Rows resource={resource} catalogue={catalogue} />
     </List>
   )
 }
 
-const COLUMNS = 8
+/** No pages where the service has rejected the list: there is an error in their place. */
+function Pages(): ReactElement | null {
+  const { error } = useListContext() as Shown
+  return isThere(error) ? null : <Pagination rowsPerPageOptions={[10, PAGE_SIZE, 50, 100]} />
+}
 
-function Rows({ resource, catalogue }: EntityListProps): ReactElement {
+function isThere(error: Shown['error']): error is Error {
+  return error !== null && error !== undefined
+}
+
+function Rows(of: EntityListProps): ReactElement {
+  const { resource, catalogue } = of
   const isPhone = useMediaQuery((theme: Theme) => theme.breakpoints.down('md'))
+  const { error, filterValues } = useListContext() as Shown
   const click = catalogue.allows(resource.name, 'get') ? 'show' : false
+  const columns = chosenColumns(resource, filterValues, isPhone)
+  if (isThere(error)) return <Alert severity="error">{error.message}</Alert>
   if (isPhone) {
-    const listed = listedProperties(resource, 5)
-    const label = resource.properties.find(({ name }) => name === resource.label) ?? listed[0]
-    const others = listed.filter(({ name }) => name !== label?.name && name !== 'id')
+    const others = columns.filter(({ name }) => name !== resource.label && name !== 'id')
     return (
       <SimpleList
         linkType={click}
         rowClick={click}
-        primaryText={(row: Row) => valueText(row[label?.name ?? ''], label?.type ?? 'string')}
+        primaryText={(row: Row) => labelText(row, resource)}
         secondaryText={(row: Row) =>
-          others.map((one) => `${inWords(one.name)}: ${valueText(row[one.name], one.type)}`).join(', ')
+          others.map((one, at) => (
+            <Fragment key={one.name}>
+              {at > 0 && ', '}
+              {catalogue.labelOf(resource, one)}: <PlainValue row={row} property={one} {...of} />
+            </Fragment>
+          ))
         }
       />
     )
   }
-  const of = { resource, catalogue }
+  const opening = click === false ? undefined : (columns.find(({ name }) => name === resource.label) ?? columns[0])
   const isSelected = ['update', 'delete'].some((write) => catalogue.allows(resource.name, write))
   return (
     <>
@@ -97,16 +120,53 @@ function Rows({ resource, catalogue }: EntityListProps): ReactElement {
         {isSelected && (
           <FunctionField label={<PageSelection {...of} />} sortable={false} render={() => <SelectionField {...of} />} />
         )}
-        {listedProperties(resource, COLUMNS).map((property) => fieldOf(property, resource, catalogue))}
+        {columns.map((property) =>
+          property === opening ? (
+            <FunctionField
+              key={property.name}
+              source={property.name}
+              label={catalogue.labelOf(resource, property)}
+              sortable={property.sortable}
+              render={() => <RowLink property={property} {...of} />}
+            />
+          ) : (
+            fieldOf(property, resource, catalogue)
+          )
+        )}
       </Datagrid>
       {isSelected && <SelectionBar {...of} />}
     </>
   )
 }
 
+interface ValueProps extends EntityListProps {
+  readonly property: Property
+}
+
+/** A value as text, with the name of the row that it refers to and without a link. */
+function PlainValue({ property, resource, catalogue, row }: ValueProps & { readonly row: Row }): ReactElement {
+  const target = catalogue.referenceOf(resource, property)
+  const value = row[property.name]
+  return target === undefined ? <>{valueText(value, property.type)}</> : <ReferenceName target={target} value={value} />
+}
+
+/** Opens the row, by keyboard too, which a click on the row does not. */
+function RowLink(of: ValueProps): ReactElement | null {
+  const row = useRecordContext()
+  const pathOf = useCreatePath()
+  if (row === undefined) return null
+  const to = pathOf({ resource: of.resource.name, type: 'show', id: row.id })
+  return (
+    <Link to={to} onClick={(event: MouseEvent) => event.stopPropagation()}>
+      <PlainValue row={row} {...of} />
+    </Link>
+  )
+}
+
 function ListActions({ resource, catalogue }: EntityListProps): ReactElement {
   return (
     <TopToolbar>
+      <ColumnsButton resource={resource} catalogue={catalogue} />
       {catalogue.allows(resource.name, 'create') && <CreateButton />}
       {catalogue.allows(resource.name, 'import') && <ImportButton resource={resource} />}
       {catalogue.allows(resource.name, 'export') && <ExportButton name={resource.name} />}
@@ -114,9 +174,10 @@ function ListActions({ resource, catalogue }: EntityListProps): ReactElement {
   )
 }
 
-/** What of the list is exported, which react-admin does not type. */
+/** What is used here of the context of a list, which react-admin does not type. */
 interface Shown {
-  readonly filterValues: object
+  readonly error?: Error | null
+  readonly filterValues: ListFilter
   readonly sort: SortPayload
 }
 

@@ -9,7 +9,7 @@ import { Route } from 'react-router-dom'
 import { AccountList, AccountPage, type AccountTypes } from './accounts.js'
 import { Catalogue, type CatalogueAnswer, type Resource } from './catalogue.js'
 import { EntityCreate, EntityEdit } from './forms.js'
-import { layoutWith, NothingHere, theme } from './layout.js'
+import { darkTheme, layoutWith, NothingHere, theme } from './layout.js'
 import { EntityList } from './list.js'
 import { LoginPage } from './login.js'
 import { countedByMonth, Overview } from './overview.js'
@@ -63,6 +63,7 @@ function makeApplication({ baseUrl, signInSite }: ApplicationProps): ReactElemen
   }
   const layout = layoutWith({
     baseUrl,
+    catalogue: () => catalogue,
     hasOverview: () => countedByMonth(catalogue).length > 0,
     hasAccounts: () => managesAccounts(catalogue)
   })
@@ -75,7 +76,7 @@ function makeApplication({ baseUrl, signInSite }: ApplicationProps): ReactElemen
       layout={layout}
       catchAll={NothingHere}
       theme={theme}
-      darkTheme={null}
+      darkTheme={darkTheme}
       // What people filter by is nothing to be kept in a browser.
       store={memoryStore()}
       requireAuth

@@ -3,6 +3,7 @@ import type { AnyApplication, UniformRestDataProvider } from '@uniform-rest/reac
 import type { ReactElement } from 'react'
 import { Form, required, SaveButton, TextInput, Title } from 'react-admin'
 import type { Catalogue, Resource } from './catalogue.js'
+import { CHOSEN_COLUMNS } from './columns.js'
 import { inputOf } from './inputs.js'
 import { inWords } from './words.js'
 
@@ -31,7 +32,11 @@ interface Filtered {
 /** The data provider, for lists and exports of the owner that their filter names. */
 export function ofChosenOwner(provider: AdminDataProvider, catalogue: () => Catalogue): AdminDataProvider {
   const placed = <Params extends Filtered>(resource: string, params: Params): Params => {
-    const { [CHOSEN_OWNER]: owner, ...filter } = (params.filter ?? {}) as Readonly<Record<string, unknown>>
+    const {
+      [CHOSEN_OWNER]: owner,
+      [CHOSEN_COLUMNS]: _columns,
+      ...filter
+    } = (params.filter ?? {}) as Readonly<Record<string, unknown>>
     const name = catalogue().find(resource)?.ownerParameter
     if (owner === undefined || owner === EVERY_OWNER || name === undefined) return { ...params, filter }
     return { ...params, filter, meta: { ...(params.meta as object | undefined), parameters: { [name]: owner } } }
@@ -99,7 +104,7 @@ export function OwnerChoice({ resource, catalogue, onChoose }: OwnerChoiceProps)
         {property === undefined ? (
           <TextInput source={source} label={inWords(source)} validate={required()} />
         ) : (
-          inputOf(property, { isRequired: true, of: { resource, catalogue } })
+          inputOf(property, { isRequired: true, of: { owner: resource, catalogue } })
         )}
         <SaveButton label="Show" alwaysEnable icon={<></>} />
         <Button onClick={() => onChoose(EVERY_OWNER)} sx={{ ml: 1 }}>

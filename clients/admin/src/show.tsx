@@ -15,15 +15,16 @@ import {
 import { useInfiniteQuery } from '@tanstack/react-query'
 import type { ReactElement } from 'react'
 import {
-  DeleteWithConfirmButton,
   EditButton,
   Labeled,
+  RecordContextProvider,
   Show,
   TopToolbar,
   useDataProvider,
   useRecordContext
 } from 'react-admin'
 import { ActionButtons } from './actions.js'
+import { DeleteButton } from './delete-button.js'
 import {
   type Catalogue,
   childrenOf,
@@ -55,7 +56,7 @@ export function EntityShow({ resource, catalogue }: EntityShowProps): ReactEleme
       <Box sx={{ p: 2, contain: 'inline-size' }}>
         <Box sx={{ display: 'grid', gap: 2, gridTemplateColumns: 'repeat(auto-fill, minmax(14rem, 1fr))' }}>
           {shownProperties(resource).map((property) => (
-            <Labeled key={property.name} label={inWords(property.name)}>
+            <Labeled key={property.name} label={catalogue.labelOf(resource, property)}>
               {fieldOf(property, resource, catalogue)}
             </Labeled>
           ))}
@@ -79,7 +80,7 @@ function ShowActions({ resource, catalogue }: EntityShowProps): ReactElement {
     <TopToolbar sx={{ flexWrap: 'wrap' }}>
       <ActionButtons resource={resource} catalogue={catalogue} />
       {catalogue.allows(resource.name, 'update') && <EditButton />}
-      {mayDelete && <DeleteWithConfirmButton mutationMode="pessimistic" />}
+      {mayDelete && <DeleteButton resource={resource} />}
     </TopToolbar>
   )
 }
@@ -94,9 +95,9 @@ function ChildTable({
 }): ReactElement | null {
   const row = useRecordContext()
   const children = (row?.[navigation.name] ?? []) as readonly Row[]
-  const properties = shownProperties(
-    navigation.properties.length > 0 ? navigation : (catalogue.find(navigation.resource) ?? navigation)
-  )
+  // Rows of another resource have its references, children their own.
+  const owner = navigation.properties.length > 0 ? navigation : (catalogue.find(navigation.resource) ?? navigation)
+  const properties = shownProperties(owner)
   const title = inWords(navigation.name)
   return (
     <Box component="section" sx={{ mt: 3 }} aria-label={title}>
@@ -110,17 +111,19 @@ function ChildTable({
           <Table size="small">
             <TableHead>
               <TableRow>
-                {properties.map(({ name }) => (
-                  <TableCell key={name}>{inWords(name)}</TableCell>
+                {properties.map((property) => (
+                  <TableCell key={property.name}>{catalogue.labelOf(owner, property)}</TableCell>
                 ))}
               </TableRow>
             </TableHead>
             <TableBody>
               {children.map((child, at) => (
                 <TableRow key={valueText(child['id'] ?? at, 'string')}>
-                  {properties.map(({ name, type }) => (
-                    <TableCell key={name}>{valueText(child[name], type)}</TableCell>
-                  ))}
+                  <RecordContextProvider value={child}>
+                    {properties.map((property) => (
+                      <TableCell key={property.name}>{fieldOf(property, owner, catalogue)}</TableCell>
+                    ))}
+                  </RecordContextProvider>
                 </TableRow>
               ))}
             </TableBody>

@@ -7,14 +7,25 @@ export function inWords(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
+/** `purchase order` of `purchase-orders`, `category` of `categories`: as messages of the service call a row. */
+export function singular(resource: string): string {
+  return resource.replaceAll('-', ' ').replace(/ies$/, 'y').replace(/s$/, '')
+}
+
+/** What a button does: `Cancel the order`; `Add variant` where the name of the action says what it is done to. */
+export function deedText(action: string, resource: string): string {
+  return action.includes('-') ? inWords(action) : `${inWords(action)} the ${singular(resource)}`
+}
+
 /** The name of an operator as filters write it: `startsWith` of `starts with`. */
 export function operatorKey(operator: string): string {
   return operator.replace(/ ([a-z])/g, (_all, letter: string) => letter.toUpperCase())
 }
 
-/** A value for people; an em dash where there is none. */
+/** A value for people; an em dash where there is none, which an empty text is not. */
 export function valueText(value: unknown, type: string): string {
   if (value === null || value === undefined) return '—'
+  if (value === '') return '(empty text)'
   if (type === 'dateTime' && typeof value === 'string') return momentText(value)
   if (typeof value === 'boolean') return value ? 'Yes' : 'No'
   if (Array.isArray(value) && value.every((one) => typeof one === 'string')) return value.join(', ')
