@@ -99,6 +99,12 @@ interface DefinitionOfAll<
   /** Default: the name in snake_case. */
   readonly table?: string
   readonly description: string
+  /** What the admin calls the rows. Default: the name, in words. */
+  readonly title?: string
+  /** The heading under which the menu of the admin has them. */
+  readonly group?: string
+  /** A sign before the name in that menu, such as an emoji. Default: two letters of the name. */
+  readonly icon?: string
   readonly fields: F
   readonly computed?: Readonly<Record<string, ComputedDefinition<F>>>
   readonly joined?: J
@@ -188,6 +194,9 @@ const ENTITY = definitionWords<
   name: 'text',
   table: 'text',
   description: 'text',
+  title: 'text',
+  group: 'text',
+  icon: 'text',
   fields: 'object',
   key: 'list or text',
   rowVersion: 'text',
@@ -272,6 +281,7 @@ export function defineEntity<
     name: definition.name,
     table: definition.table ?? snakeCase(definition.name),
     description: definition.description,
+    menu: menuOf(definition, mistakes),
     ...versionsOf(definition, ['none', 'content'], mistakes),
     key,
     columns,
@@ -322,6 +332,23 @@ function keylessMistakes(definition: Partial<Record<OfNamedRows | 'key' | 'overr
     ...(get === undefined ? [] : ['`overrides.get`']),
     ...(lookup === undefined ? [] : ['`overrides.lookup`'])
   ].map((word) => `${word} is for rows that have a key, and \`key: 'none'\` says that these have none.`)
+}
+
+/** What a menu has room for. An emoji may be several characters. */
+const MENU_LENGTHS = { title: 64, group: 64, icon: 16 } as const
+
+function menuOf(
+  definition: Pick<AnyDefinition, keyof typeof MENU_LENGTHS>,
+  mistakes: string[]
+): Record<keyof typeof MENU_LENGTHS, string> {
+  const { title = '', group = '', icon = '' } = definition
+  const menu = { title, group, icon }
+  for (const [word, most] of Object.entries(MENU_LENGTHS) as [keyof typeof menu, number][]) {
+    if (definition[word] === undefined || typeof menu[word] !== 'string') continue
+    const { length } = menu[word].trim()
+    if (length === 0 || length > most) mistakes.push(`\`${word}\` has ${length} characters. It takes 1 to ${most}.`)
+  }
+  return menu
 }
 
 const FULL_TEXT = definitionWords<FullText<string>>({ fullText: 'list' })

@@ -33,6 +33,8 @@ export interface Entity extends VersionedTable {
   readonly schema?: string
   /** One sentence for people. */
   readonly description: string
+  /** What the admin calls the rows, under which heading its menu has them, and a sign before the name; each may be empty. */
+  readonly menu: { readonly title: string; readonly group: string; readonly icon: string }
   /** The columns that identify a row: that of the property `id`, or several of a composite key. None for rows without a key. */
   readonly key: KeyColumns | NoKey
   /** The columns of the table, those of the key first, hidden ones included. The row version is not among them. */

@@ -77,7 +77,7 @@ describe('the admin of an entity that demands its owner', function () {
     await page.getByRole('cell', { name: 'Lamp oil', exact: true }).click()
     await page.getByRole('button', { name: 'Archive' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Archive' }).click()
-    await page.getByText('Archive: done').waitFor()
+    await page.getByText('Archive the note: done').waitFor()
     await page.getByRole('link', { name: 'Edit' }).click()
     await page.getByRole('textbox', { name: 'Title' }).fill('Lamp')
     await page.getByRole('button', { name: 'Save' }).click()

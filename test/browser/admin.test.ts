@@ -157,6 +157,7 @@ describe('the admin', function () {
     const page = await admin.open('admin', '/suppliers')
     await page.getByRole('link', { name: /./ }).first().waitFor()
     await page.emulateMedia({ colorScheme: 'dark' })
+    await page.getByRole('menu', { name: 'Stock' }).getByRole('menuitem', { name: 'Suppliers' }).waitFor()
     await page.getByRole('searchbox', { name: 'Find a page' }).fill('chase ord')
     await page.getByRole('menuitem', { name: 'Suppliers' }).waitFor({ state: 'detached' })
     expect(await page.getByRole('menuitem').allInnerTexts()).to.deep.equal(['Purchase orders'])

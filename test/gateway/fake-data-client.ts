@@ -360,6 +360,9 @@ export function products(more: Partial<Resource> = {}): Resource {
     operations: ['list', 'paged', 'export', 'lookup', 'get', 'create', 'update', 'delete'],
     label: 'name',
     fullText: false,
+    title: '',
+    group: '',
+    icon: '',
     totals: null,
     properties: [
       property('id', 'int'),

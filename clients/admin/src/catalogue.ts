@@ -61,6 +61,10 @@ export interface Navigation {
 export interface Resource {
   readonly name: string
   readonly description: string
+  /** What people call the rows, under which heading the menu has them, and a sign before that; an older gateway tells none. */
+  readonly title?: string
+  readonly group?: string
+  readonly icon?: string
   readonly label: string
   readonly properties: readonly Property[]
   /** What requests send and no answer has. */
@@ -157,6 +161,11 @@ export function settableProperties(
   by: 'setOnCreate' | 'setOnUpdate'
 ): readonly Property[] {
   return [...properties, ...writeOnly].filter((property) => property[by] && !property.preset)
+}
+
+/** What people call the rows of a resource. */
+export function titleOf({ name, title = '' }: Pick<Resource, 'name' | 'title'>): string {
+  return title === '' ? inWords(name) : title
 }
 
 /** The id of a row, and its name where it has another. */

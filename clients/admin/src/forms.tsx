@@ -18,7 +18,7 @@ import {
   useRefresh,
   useSimpleFormIterator
 } from 'react-admin'
-import { type Catalogue, type Navigation, type Resource, type Row, settableProperties } from './catalogue.js'
+import { type Catalogue, type Navigation, type Resource, type Row, settableProperties, titleOf } from './catalogue.js'
 import { type Conflict, ConflictDialog, conflictOf, errorsOf } from './conflict.js'
 import { inputOf } from './inputs.js'
 import type { AdminDataProvider } from './owner.js'
@@ -94,7 +94,7 @@ export function EntityCreate({ resource, catalogue }: FormProps): ReactElement {
     provider.create(resource.name, { data: withoutNothing(values, resource), meta: { dryRun: true } })
   return (
     <Create
-      title={`New: ${inWords(resource.name)}`}
+      title={`New: ${titleOf(resource)}`}
       redirect="show"
       transform={(data: Row) => withoutNothing(data, resource)}
     >

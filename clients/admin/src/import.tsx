@@ -14,7 +14,7 @@ import {
 import type { ImportResult } from '@uniform-rest/client'
 import { type ReactElement, useState } from 'react'
 import { useDataProvider, useListContext } from 'react-admin'
-import { type Resource, settableProperties } from './catalogue.js'
+import { type Resource, settableProperties, titleOf } from './catalogue.js'
 import type { AdminDataProvider } from './owner.js'
 import { inWords } from './words.js'
 
@@ -68,7 +68,7 @@ function ImportDialog({ resource, onClose }: ImportProps & { readonly onClose: (
   const unique = settableProperties(resource, 'setOnCreate').filter((property) => property.unique)
   return (
     <Dialog open onClose={isRunning ? undefined : onClose} fullWidth maxWidth="md" aria-labelledby="import-title">
-      <DialogTitle id="import-title">Import {inWords(resource.name)}</DialogTitle>
+      <DialogTitle id="import-title">Import {titleOf(resource)}</DialogTitle>
       <DialogContent>
         <input
           type="file"

@@ -17,7 +17,7 @@ import {
   useNotify,
   useRecordContext
 } from 'react-admin'
-import type { Catalogue, Property, Resource, Row } from './catalogue.js'
+import { type Catalogue, type Property, type Resource, type Row, titleOf } from './catalogue.js'
 import { chosenColumns } from './columns.js'
 import { ColumnsButton } from './columns-button.js'
 import { fieldOf } from './fields.js'
@@ -28,7 +28,7 @@ import { type AdminDataProvider, CHOSEN_OWNER, isOwnerChosen, OwnerChoice } from
 import { labelText } from './labels.js'
 import { ReferenceName } from './references.js'
 import { PageSelection, SelectionBar, SelectionField } from './selection.js'
-import { inWords, valueText } from './words.js'
+import { valueText } from './words.js'
 
 interface EntityListProps {
   readonly resource: Resource
@@ -63,7 +63,7 @@ function ListOfOwner(of: EntityListProps): ReactElement {
 function ShownList({ resource, catalogue }: EntityListProps): ReactElement {
   return (
     <List
-      title={inWords(resource.name)}
+      title={titleOf(resource)}
       actions={<ListActions resource={resource} catalogue={catalogue} />}
       sort={firstSort(resource)}
       perPage={PAGE_SIZE}

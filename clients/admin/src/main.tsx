@@ -7,7 +7,7 @@ import { Admin, type AuthProvider, CustomRoutes, memoryStore, Resource as AdminR
 import { createRoot } from 'react-dom/client'
 import { Route } from 'react-router-dom'
 import { AccountList, AccountPage, type AccountTypes } from './accounts.js'
-import { Catalogue, type CatalogueAnswer, type Resource } from './catalogue.js'
+import { Catalogue, type CatalogueAnswer, type Resource, titleOf } from './catalogue.js'
 import { EntityCreate, EntityEdit } from './forms.js'
 import { darkTheme, layoutWith, NothingHere, theme } from './layout.js'
 import { EntityList } from './list.js'
@@ -15,7 +15,6 @@ import { LoginPage } from './login.js'
 import { countedByMonth, Overview } from './overview.js'
 import { fetchAsOwner, ofChosenOwner } from './owner.js'
 import { EntityShow } from './show.js'
-import { inWords } from './words.js'
 
 /** The types of the one call that is no operation of the application. */
 interface WithCatalogue extends ApplicationTypes {
@@ -121,7 +120,7 @@ function entity(resource: Resource, catalogue: Catalogue): ReactNode {
     <AdminResource
       key={name}
       name={name}
-      options={{ label: inWords(name) }}
+      options={{ label: titleOf(resource) }}
       recordRepresentation={label}
       {...(allows('paged') ? { list: <EntityList {...of} /> } : {})}
       {...(allows('get') ? { show: <EntityShow {...of} /> } : {})}

@@ -1,7 +1,7 @@
 import { Box, createSvgIcon, TextField, Typography } from '@mui/material'
 import { type ReactElement, useState } from 'react'
 import { Menu, useSidebarState } from 'react-admin'
-import type { Catalogue, Resource } from './catalogue.js'
+import { type Catalogue, type Resource, titleOf } from './catalogue.js'
 import { inWords } from './words.js'
 
 const Person = createSvgIcon(
@@ -23,7 +23,7 @@ export function AdminMenu({ catalogue, hasOverview, hasAccounts }: AdminMenuProp
   const [text, setText] = useState('')
   const listed = catalogue.resources.filter(({ name }) => catalogue.allows(name, 'paged'))
   const sought = text.trim().toLowerCase()
-  const found = listed.filter(({ name }) => inWords(name).toLowerCase().includes(sought))
+  const found = listed.filter((one) => titleOf(one).toLowerCase().includes(sought))
   const isSought = sought !== ''
   return (
     <Box sx={isOpen ? WHOLE_NAMES : {}}>
@@ -42,13 +42,24 @@ export function AdminMenu({ catalogue, hasOverview, hasAccounts }: AdminMenuProp
           <Menu.DashboardItem primaryText="Overview" />
         </Menu>
       )}
-      {found.length > 0 && (
-        <Menu aria-label="Pages">
-          {found.map((resource) => (
-            <Menu.ResourceItem key={resource.name} name={resource.name} leftIcon={<Letters resource={resource} />} />
-          ))}
-        </Menu>
-      )}
+      {Array.from(byGroup(found), ([group, resources]) => (
+        <Box key={group}>
+          {group !== '' && isOpen && (
+            <Typography
+              variant="overline"
+              component="h2"
+              sx={{ display: 'block', px: 2, pt: 1, overflowWrap: 'break-word' }}
+            >
+              {group}
+            </Typography>
+          )}
+          <Menu aria-label={group === '' ? 'Pages' : group}>
+            {resources.map((resource) => (
+              <Menu.ResourceItem key={resource.name} name={resource.name} leftIcon={<Sign resource={resource} />} />
+            ))}
+          </Menu>
+        </Box>
+      ))}
       {isSought && found.length === 0 && (
         <Typography role="status" sx={{ p: 2 }}>
           No page has this in its name.
@@ -66,11 +77,22 @@ export function AdminMenu({ catalogue, hasOverview, hasAccounts }: AdminMenuProp
 /** A long name takes more lines, since its end may be what tells it from another. */
 const WHOLE_NAMES = { '& a .MuiTypography-root': { whiteSpace: 'normal', overflowWrap: 'break-word' } } as const
 
-/** In place of an icon, so that pages differ where the menu is narrow. */
-function Letters({ resource }: { readonly resource: Resource }): ReactElement {
-  const [first = '', second] = resource.name.split('-')
-  const letters = `${first.charAt(0)}${(second ?? first.slice(1)).charAt(0)}`
-  return <Box aria-hidden data-letters={inWords(letters)} sx={LETTERS} />
+/** Those without a group first, then the groups in the order of their first resource. */
+function byGroup(resources: readonly Resource[]): ReadonlyMap<string, readonly Resource[]> {
+  const groups = new Map<string, Resource[]>([['', []]])
+  for (const resource of resources) {
+    const { group = '' } = resource
+    groups.set(group, [...(groups.get(group) ?? []), resource])
+  }
+  if (groups.get('')?.length === 0) groups.delete('')
+  return groups
+}
+
+/** The icon of the resource, or letters in its place, so that pages differ where the menu is narrow. */
+function Sign({ resource: { name, icon = '' } }: { readonly resource: Resource }): ReactElement {
+  const [first = '', second] = name.split('-')
+  const letters = inWords(`${first.charAt(0)}${(second ?? first.slice(1)).charAt(0)}`)
+  return <Box aria-hidden data-letters={icon === '' ? letters : icon} sx={LETTERS} />
 }
 
 /** Generated, so that the letters are no part of what the page is called. */

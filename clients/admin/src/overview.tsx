@@ -2,7 +2,7 @@ import { Box, Table, TableBody, TableCell, TableContainer, TableHead, TableRow, 
 import { useQuery } from '@tanstack/react-query'
 import type { ReactElement } from 'react'
 import { Title, useDataProvider } from 'react-admin'
-import type { Catalogue, Property, Resource, Row } from './catalogue.js'
+import { type Catalogue, type Property, type Resource, type Row, titleOf } from './catalogue.js'
 import type { AdminDataProvider } from './owner.js'
 import { inWords, valueText } from './words.js'
 
@@ -102,7 +102,7 @@ function Months({ counted }: { readonly counted: Counted }): ReactElement {
     queryKey: [resource.name, 'getTotals', 'months'],
     queryFn: ({ signal }) => readCounts(provider, counted, signal)
   })
-  const title = `${inWords(resource.name)} by month${group === undefined ? '' : ` and ${inWords(group.name).toLowerCase()}`}`
+  const title = `${titleOf(resource)} by month${group === undefined ? '' : ` and ${inWords(group.name).toLowerCase()}`}`
   return (
     <Box component="section" aria-label={title} sx={{ mb: 4 }}>
       <Typography variant="h6" component="h2">

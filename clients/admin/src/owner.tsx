@@ -2,7 +2,7 @@ import { Button, Paper, Typography } from '@mui/material'
 import type { AnyApplication, UniformRestDataProvider } from '@uniform-rest/react-admin'
 import type { ReactElement } from 'react'
 import { Form, required, SaveButton, TextInput, Title } from 'react-admin'
-import type { Catalogue, Resource } from './catalogue.js'
+import { type Catalogue, type Resource, titleOf } from './catalogue.js'
 import { CHOSEN_COLUMNS } from './columns.js'
 import { inputOf } from './inputs.js'
 import { inWords } from './words.js'
@@ -87,13 +87,13 @@ interface OwnerChoiceProps {
 
 /** What stands in place of a list until its owner is chosen. */
 export function OwnerChoice({ resource, catalogue, onChoose }: OwnerChoiceProps): ReactElement {
-  const { name, ownerParameter, ownerProperty, properties } = resource
+  const { ownerParameter, ownerProperty, properties } = resource
   const property = properties.find((one) => one.name === ownerProperty)
   const source = property?.name ?? ownerParameter
   const own = property?.type === 'int' ? Number(catalogue.owner) : catalogue.owner
   return (
     <Paper sx={{ p: 2, mt: 2, maxWidth: '32rem' }}>
-      <Title title={inWords(name)} />
+      <Title title={titleOf(resource)} />
       <Typography variant="h6" component="h2">
         Whose rows?
       </Typography>

@@ -248,6 +248,7 @@ function describeResource(
   return {
     name: entity.name,
     description: entity.description,
+    ...entity.menu,
     label: entity.label?.name ?? (isKeyed(entity) ? 'id' : ''),
     key: entity.key.map(({ name }) => name),
     fullText: entity.fullText,

@@ -14,6 +14,7 @@ import {
 export const bookmarks = defineEntity({
   name: 'bookmarks',
   description: 'Sessions that users marked, each once.',
+  group: 'Catalogue',
 
   fields: {
     id: readOnly(int()),

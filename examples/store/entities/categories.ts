@@ -18,6 +18,7 @@ import {
 export const categories = defineEntity({
   name: 'categories',
   description: 'The tree that products are sorted into.',
+  group: 'Catalogue',
 
   fields: {
     id: readOnly(int()),

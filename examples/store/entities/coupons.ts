@@ -17,6 +17,7 @@ import {
 export const coupons = defineEntity({
   name: 'coupons',
   description: 'Codes that take a share off the price for a while.',
+  group: 'Catalogue',
 
   fields: {
     id: readOnly(int()),

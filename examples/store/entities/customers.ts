@@ -28,6 +28,7 @@ const address = {
 export const customers = defineEntity({
   name: 'customers',
   description: 'People who buy, with their addresses.',
+  group: 'Sales',
 
   fields: {
     id: readOnly(int()),

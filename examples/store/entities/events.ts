@@ -31,6 +31,7 @@ const status = oneOf(['draft', 'scheduled', 'cancelled'])
 export const events = defineEntity({
   name: 'events',
   description: 'What takes place at a venue, and when.',
+  group: 'Events',
 
   fields: {
     id: readOnly(int()),

@@ -21,6 +21,7 @@ import { customerOrder } from './order-parts.js'
 export const invoices = defineEntity({
   name: 'invoices',
   description: 'What a customer owes for an order, one invoice for each.',
+  group: 'Sales',
 
   fields: {
     id: readOnly(int()),

@@ -23,6 +23,7 @@ import { suspendedCustomer } from './shop-rules.js'
 export const orders = defineEntity({
   name: 'orders',
   description: 'What a customer bought, with its lines.',
+  group: 'Sales',
 
   fields: {
     id: readOnly(int()),

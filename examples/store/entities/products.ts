@@ -32,6 +32,7 @@ const variant = {
 export const products = defineEntity({
   name: 'products',
   description: 'What the store sells, with its variants and its reviews.',
+  group: 'Catalogue',
 
   fields: {
     id: readOnly(int()),

@@ -19,6 +19,7 @@ import {
 export const purchaseOrders = defineEntity({
   name: 'purchase-orders',
   description: 'What the store orders of a supplier, with its lines.',
+  group: 'Stock',
 
   fields: {
     id: readOnly(int()),

@@ -60,6 +60,7 @@ function keyOf(productId: number | null, variantId: number | null): string {
 export const returns = defineEntity({
   name: 'returns',
   description: 'What a customer sends back of an order, with its lines.',
+  group: 'Sales',
 
   fields: {
     id: readOnly(int()),

@@ -107,6 +107,7 @@ const item = { productId: int(), variantId: optional(int()), quantity }
 export const shoppingCarts = defineEntity({
   name: 'shopping-carts',
   description: 'What customers mean to buy, until they check out.',
+  group: 'Sales',
 
   fields: {
     id: readOnly(int()),

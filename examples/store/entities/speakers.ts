@@ -17,6 +17,7 @@ import {
 export const speakers = defineEntity({
   name: 'speakers',
   description: 'Who speaks at an event.',
+  group: 'Events',
 
   fields: {
     id: readOnly(int()),

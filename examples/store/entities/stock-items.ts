@@ -19,6 +19,7 @@ const GUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 export const stockItems = defineEntity({
   name: 'stock-items',
   description: 'How much of a product a warehouse holds, and how much of that is promised.',
+  group: 'Stock',
 
   fields: {
     id: readOnly(long()),

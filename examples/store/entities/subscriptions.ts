@@ -6,6 +6,7 @@ const plan = example(text(64), 'Gold')
 export const subscriptions = defineEntity({
   name: 'subscriptions',
   description: 'Plans that customers pay for until further notice.',
+  group: 'Sales',
 
   fields: {
     id: readOnly(int()),

@@ -3,6 +3,7 @@ import { bool, defaultTo, defineEntity, example, int, permission, readOnly, text
 export const suppliers = defineEntity({
   name: 'suppliers',
   description: 'Companies that the store buys from.',
+  group: 'Stock',
 
   fields: {
     id: readOnly(int()),

@@ -20,6 +20,7 @@ import { suspendedCustomer, ticketsOf } from './shop-rules.js'
 export const tickets = defineEntity({
   name: 'tickets',
   description: 'Admission of a customer to an event.',
+  group: 'Events',
 
   fields: {
     id: readOnly(int()),

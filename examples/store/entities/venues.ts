@@ -17,6 +17,7 @@ import { ticketsOf } from './shop-rules.js'
 export const venues = defineEntity({
   name: 'venues',
   description: 'Where events take place.',
+  group: 'Events',
 
   fields: {
     id: readOnly(int()),

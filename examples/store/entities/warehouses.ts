@@ -3,6 +3,7 @@ import { bool, defaultTo, defineEntity, example, guid, permission, readOnly, tex
 export const warehouses = defineEntity({
   name: 'warehouses',
   description: 'Places that stock is kept in.',
+  group: 'Stock',
 
   fields: {
     id: example(readOnly(guid()), '00000000-0000-4000-8000-000000000001'),

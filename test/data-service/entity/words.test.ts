@@ -179,6 +179,23 @@ describe('a word of an entity file that no compiler has checked', () => {
     )
   })
 
+  it('says what a menu has no room for', () => {
+    const things = { name: 'things', description: 'Things.', title: 'x'.repeat(65), group: ' ', icon: 7 }
+    const rest = { fields: { id: int() }, filterable: [], sortable: [], access: { read: permission('a:b') } }
+    expect(() => untyped(defineEntity)({ ...things, ...rest })).to.throw(
+      StartError,
+      /`icon` is a number; it has to be a text\./
+    )
+    const { mistakes } = defineEntity({ ...things, ...rest, icon: '🛒'.repeat(9) })
+    expect(mistakes).to.deep.equal([
+      '`title` has 65 characters. It takes 1 to 64.',
+      '`group` has 0 characters. It takes 1 to 64.',
+      '`icon` has 18 characters. It takes 1 to 16.'
+    ])
+    const { menu } = defineEntity({ ...rest, name: 'things', description: 'Things.', group: 'Stock', icon: '🛒' })
+    expect(menu).to.deep.equal({ title: '', group: 'Stock', icon: '🛒' })
+  })
+
   it('says that onCreate needs a column that requests set', () => {
     for (const of of [hidden(text(5)), readOnly(text(5)), generated(text(5))]) {
       expect(() => untyped(onCreate)(of)).to.throw(TypeError, 'onCreate(…) takes a field that requests set')
