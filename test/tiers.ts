@@ -59,11 +59,12 @@ const TIERS: Readonly<Record<Tier, readonly string[]>> = {
   ],
   soak: [
     // The browser takes most of their time. In their place, test/browser/admin.test.ts saves a date with a time, lists the
-    // rows of one owner, and deletes, acts on and saves one row. purchase.test.ts checks a page of the documentation and finds a product by its name.
+    // rows of one owner, deletes, acts on and saves one row, and works by keyboard. purchase.test.ts checks a page of the documentation and finds a product by its name.
     // test/api/sign-in/ signs in at a provider without a browser. test/clients/react-admin.test.ts sends the admin's requests.
     'test/browser/admin-dates.test.ts',
     'test/browser/admin-owners.test.ts',
     'test/browser/admin-rows.test.ts',
+    'test/browser/admin-walk.test.ts',
     'test/browser/docs-pages.test.ts',
     'test/browser/outside-sign-in.test.ts',
     'test/browser/product-search.test.ts',
