@@ -90,9 +90,9 @@ function choicesOf(words: readonly string[]): { readonly id: string; readonly na
 
 /** Patterns of the texts that the service takes (contract.md section 3). */
 const FORMS: Readonly<Record<string, readonly [pattern: RegExp, advice: string]>> = {
-  long: [/^[+-]?\d{1,20}$/, 'Digits, with a sign if you like'],
-  decimal: [/^[+-]?\d+(?:\.\d+)?$/, 'Digits, with a point if you like'],
-  time: [/^\d\d:\d\d:\d\d(?:\.\d+)?$/, 'Hours, minutes and seconds: 09:30:00'],
+  long: [/^[+-]?\d{1,20}$/, 'Enter a whole number such as 42.'],
+  decimal: [/^[+-]?\d+(?:\.\d+)?$/, 'Enter a number such as 12.50.'],
+  time: [/^\d\d:\d\d:\d\d(?:\.\d+)?$/, 'Enter a time such as 09:30:00.'],
   guid: [/^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/i, '32 hexadecimal digits: 8-4-4-4-12'],
   binary: [/^[A-Za-z\d+/]*={0,2}$/, 'Base64'],
   base64url: [/^[\w-]*$/, 'Base64url without padding']
@@ -134,7 +134,7 @@ class Unfinished {
 /** The input of any JSON value, as text. */
 export function JsonInput({ source, label, isRequired }: JsonInputProps): ReactElement {
   const validate = (value: unknown): string | undefined =>
-    value instanceof Unfinished ? 'This is no JSON' : isRequired && value === undefined ? 'Required' : undefined
+    value instanceof Unfinished ? 'Enter JSON such as {"a": 1}.' : isRequired && value === undefined ? 'Required' : undefined
   const { field, fieldState, id } = useInput<{ [name: string]: unknown }>({
     source,
     validate,
