@@ -5,6 +5,7 @@ import { brotliDecompress, gunzip, gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { AUTHORIZATION, DomainError, rejectionAt } from '../../shared/errors.js'
+import { LOOK } from '../../shared/look.js'
 import { StartError } from '../../shared/start-error.js'
 import type { CatalogueSnapshot } from '../data/catalogue.js'
 import { acceptedCoding, addVary, type Coding, IMMUTABLE } from '../http/header-fields.js'
@@ -56,8 +57,8 @@ interface AdminPage {
 }
 
 /** What is there until the script is: it needs nothing but the page, so that a slow connection shows it at once. */
-const SHELL_STYLE = `:root{color-scheme:light dark}body{margin:0;font:1rem/1.5 system-ui,sans-serif}
-.shell header{padding:.6rem 1.5rem;background:#1565c0;color:#fff;font-size:1.25rem}
+const SHELL_STYLE = `body{margin:0;font:1rem/1.5 var(--sans);color:var(--ink);background:var(--paper)}
+.shell header{padding:.6rem 1.5rem;background:var(--accent);color:var(--on-accent);font-size:1.25rem}
 .shell p{margin:1.5rem}`
 
 /**
@@ -74,7 +75,7 @@ function adminPage({ script, nonce, signInSite }: AdminPage): string {
 <title>Admin</title>
 <meta name="color-scheme" content="light dark">
 <link rel="icon" href="data:,">
-<style nonce="${escapeHtml(nonce)}">${SHELL_STYLE}</style>
+<style nonce="${escapeHtml(nonce)}">${LOOK}${SHELL_STYLE}</style>
 <script type="module" nonce="${escapeHtml(nonce)}" src="assets/${escapeHtml(script)}"></script>
 </head>
 <body>

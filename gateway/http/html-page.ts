@@ -1,13 +1,15 @@
 import { createHash } from 'node:crypto'
+import { LOOK } from '../../shared/look.js'
 
 /** The styles of every page of the gateway's own. */
 const STYLE = `
-html { color-scheme: light dark; }
-body { font: 1rem/1.5 system-ui, sans-serif; max-width: 56rem; margin: 2rem auto; padding: 0 1rem; overflow-wrap: break-word; }
-code { background: #8883; padding: 0 .2em; border-radius: .2em; }
-pre { background: #8883; padding: .5rem; border-radius: .2em; white-space: pre-wrap; }
+${LOOK}
+body { background: var(--paper); color: var(--ink); font: 1rem/1.55 var(--sans); max-width: 56rem; margin: 2rem auto; padding: 0 1rem; overflow-wrap: break-word; }
+a { color: var(--accent); }
+code { background: var(--tint); padding: 0 .2em; border-radius: .2em; }
+pre { background: var(--tint); padding: .75rem; border-radius: calc(var(--round) / 2); white-space: pre-wrap; }
 pre code { background: none; padding: 0; }
-section { border-top: 1px solid #8888; margin-top: 2.5rem; }
+section { border-top: 1px solid var(--line); margin-top: 2.5rem; }
 table { border-collapse: collapse; }
 td, th { text-align: left; padding: .2rem 1rem .2rem 0; vertical-align: top; }
 td:last-child, th:last-child { padding-right: 0; }

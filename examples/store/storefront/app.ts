@@ -5,6 +5,7 @@ import type { JSX } from 'preact'
 import { h } from 'preact'
 import { renderToString } from 'preact-render-to-string'
 import type { Logger } from 'pino'
+import { LOOK } from 'uniform-rest/look'
 import { localPath, type PageContext, visitorOf } from './page-context.js'
 import { MessagePage, PrivatePage, SignIn } from './plain-pages.js'
 import { ProductArt } from './product-art.js'
@@ -103,6 +104,7 @@ export function buildStorefront({ api, apiPath, clock, log }: StorefrontParts): 
 /** Style sheet, scripts and pictures: the same for everybody. */
 function serveFiles(app: FastifyInstance): void {
   app.get('/favicon.ico', (_request, reply) => sendAsset(reply, 'mark.svg'))
+  app.get('/shop-assets/look.css', (_request, reply) => sendFile(reply, 'text/css; charset=utf-8', LOOK))
   app.get<{ Params: { '*': string } }>('/shop-assets/*', (request, reply) => sendAsset(reply, request.params['*']))
   app.get<{ Params: { id: string }; Querystring: Query }>('/shop-art/:id', (request, reply) => {
     const { name } = request.query
@@ -139,7 +141,11 @@ async function sendAsset(reply: FastifyReply, path: string): Promise<FastifyRepl
     reply.callNotFound()
     return reply
   }
-  return reply.headers({ 'content-type': asset.type, 'cache-control': 'public, max-age=300' }).send(content)
+  return sendFile(reply, asset.type, content)
+}
+
+function sendFile(reply: FastifyReply, type: string, content: Buffer | string): FastifyReply {
+  return reply.headers({ 'content-type': type, 'cache-control': 'public, max-age=300' }).send(content)
 }
 
 function unlessMissing(error: unknown): undefined {

@@ -21,6 +21,7 @@ export function Layout({ title, context, script, search = '', children }: Layout
         <meta name="color-scheme" content="light dark" />
         <title>{`${title} · Harbour & Pine`}</title>
         <link rel="icon" href="/shop-assets/mark.svg" type="image/svg+xml" />
+        <link rel="stylesheet" href="/shop-assets/look.css" />
         <link rel="stylesheet" href="/shop-assets/shop.css" />
         <script type="module" src="/shop-assets/client/every-page.js" />
         {script === undefined ? null : <script type="module" src={`/shop-assets/client/${script}.js`} />}

@@ -40,7 +40,7 @@ describe('the storefront’s server', () => {
   })
 
   it('serves its files, and 404 for any other path', async () => {
-    for (const path of ['shop.css', 'mark.svg', 'client/cart.js']) {
+    for (const path of ['shop.css', 'look.css', 'mark.svg', 'client/cart.js']) {
       expect((await page(`/shop-assets/${path}`)).status, path).to.equal(200)
     }
     for (const path of ['none.css', 'client/none.js', 'client/cart.ts', '../app.js', '%2e%2e/app.js', 'client/', '']) {

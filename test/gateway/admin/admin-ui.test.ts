@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { expect } from 'chai'
 import { DomainError } from '../../../shared/errors.js'
+import { LOOK } from '../../../shared/look.js'
 import { described, operation, products, property } from '../fake-data-client.js'
 import { type GatewayFixture, startGateway } from '../gateway-fixture.js'
 
@@ -54,6 +55,7 @@ describe('/admin', () => {
       expect(body.match(/<style[^>]*>/g)).to.deep.equal([`<style nonce="${nonce}">`])
       expect(body)
         .to.contain('></script>')
+        .and.contain(`<style nonce="${nonce}">${LOOK}`)
         .and.not.match(/\sstyle=|\son\w+=|https?:/)
       return nonce
     })
