@@ -4,13 +4,15 @@ import { HTML_HEADERS } from '../http/html-page.js'
 import type { PublicAddress } from '../http/public-address.js'
 import type { Documents } from '../openapi/documents.js'
 import { answerOtherMethods } from '../server/methods.js'
+import { resourcePageUrl } from './docs-page.js'
 import { docsOverview } from './overview.js'
 import { resourcePage } from './resource-page.js'
+import { readSearchScript, searchPage } from './search-page.js'
 import { tryOutRoutes } from './try-out.js'
 
 /**
- * `GET /docs`, `GET /docs/resources/{resource}` and `GET /docs/try`: the documentation for people, with what the caller may
- * see.
+ * `GET /docs`, `GET /docs/resources/{resource}`, `GET /docs/search` and `GET /docs/try`: the documentation for people, with
+ * what the caller may see.
  */
 export const docsRoutes = fp<{
   documents: Documents
@@ -47,6 +49,27 @@ export const docsRoutes = fp<{
         }
       })
       return reply.headers(HTML_HEADERS).send(body)
+    })
+
+    // The address that people guess. The pages above and below win over a resource of their name.
+    const shortUrl = '/docs/:resource'
+    answerOtherMethods(app, { url: shortUrl, routed: ['GET', 'HEAD'] })
+    app.get<{ Params: { resource: string } }>(shortUrl, async (request, reply) =>
+      reply
+        .header('cache-control', 'no-store')
+        .redirect(resourcePageUrl(address.baseFor(request), encodeURIComponent(request.params.resource)), 308)
+    )
+
+    const script = await readSearchScript()
+    const searchUrl = '/docs/search'
+    answerOtherMethods(app, { url: searchUrl, routed: ['GET', 'HEAD'] })
+    app.get(searchUrl, async (request, reply) => {
+      const base = address.baseFor(request)
+      const { body } = await documents.for(request, reply, ({ resources, operations }) => ({
+        key: `docs search ${base}`,
+        write: () => searchPage(script, operations, { base, resources: [...resources.values()] })
+      }))
+      return reply.headers(script.headers).send(body)
     })
 
     await app.register(tryOutRoutes, { address, hasSignIn })

@@ -1,6 +1,7 @@
 import { MAX_GROUPS } from '../../shared/request-limits.js'
 import type { Operation, Resource } from '../data/data-client.js'
-import { code, escapeHtml, htmlPage, link, table } from '../http/html-page.js'
+import { code, escapeHtml, link, table } from '../http/html-page.js'
+import { docsPage, resourcePageUrl } from './docs-page.js'
 
 /** What the pages say about where they are served. */
 export interface DocsPlace {
@@ -12,17 +13,12 @@ export interface DocsPlace {
   readonly isPublic: boolean
 }
 
-/** Where the page of a resource is. The segment before its name keeps names such as `try` apart from other pages. */
-export function resourcePageUrl(base: string, resource: string): string {
-  return `${base}/docs/resources/${resource}`
-}
-
 /** The page that leads to everything else. A link to `/docs#products` still finds the resource. */
 export function docsOverview(
   { resources, operations }: { readonly resources: readonly Resource[]; readonly operations: readonly Operation[] },
   { base, isRendered, isPublic }: DocsPlace
 ): string {
-  return htmlPage(
+  return docsPage(
     'Resources',
     `<h1>Resources</h1>
 <p>Every resource has the same routes, parameters and answers below ${code(base)}.
@@ -31,8 +27,8 @@ ${link(`${base}/openapi.json`, 'openapi.json')}. Every refusal has a code; ${lin
 say what each means.</p>
 <p>A resource with public reads needs no token to be read. Everything else takes
 ${code('Authorization: Bearer <access token>')}. ${code('POST /auth/login')} opens a session and answers an access token, and
-${code('POST /auth/session/token')} a fresh one. An account is made by whoever runs the service, with
-${code('uniform-rest account add <email>')}, or where it is set up with ${code('POST /auth/sign-up')}; ${code('POST /auth/password')} changes its password.</p>
+${code('POST /auth/session/token')} a fresh one. The operator of the service makes accounts with
+${code('uniform-rest account add <email>')}, or, where sign-up is set up, people make their own with ${code('POST /auth/sign-up')}; ${code('POST /auth/password')} changes its password.</p>
 ${isRendered ? RENDERED : ''}
 ${isPublic ? '' : ofCaller(base)}
 ${table([
@@ -45,7 +41,8 @@ ${table([
 ])}
 ${operations.length === 0 ? '' : operationsSection(operations)}
 ${filters(resources)}
-${PAGES_SECTION}`
+${PAGES_SECTION}`,
+    { base, resources }
   )
 }
 

@@ -1,11 +1,11 @@
 import type { Access, Action, Navigation, Property, Resource } from '../data/data-client.js'
-import { ownerParameterOf } from '../entity-routes/paths.js'
-import { code, escapeHtml, htmlPage, link, table } from '../http/html-page.js'
+import { code, escapeHtml, link, table } from '../http/html-page.js'
 import { NoComponents } from '../openapi/components.js'
 import { operationsOf } from '../openapi/document.js'
 import { includedNames } from '../openapi/parameters.js'
 import { boundsInWords } from '../openapi/property-schema.js'
-import { resourcePageUrl } from './overview.js'
+import { docsPage, resourcePageUrl } from './docs-page.js'
+import { examplesSection } from './examples.js'
 import { stateDiagrams, statesInWords } from './states.js'
 
 /** The page of one resource. `all` are those that its caller sees, `base` is the public base URL. */
@@ -15,12 +15,11 @@ export function resourcePage(resource: Resource, all: readonly Resource[], base:
   const listPath = `/${name}`
   const hasPages = resource.operations.includes('paged')
   const heading = hasPages ? link(`${base}${listPath}/paged`, escapeHtml(name)) : escapeHtml(name)
-  return htmlPage(
+  return docsPage(
     name,
-    `<p>${link(`${base}/docs`, 'All resources')}, ${link(`${base}/docs/try`, 'try it out')}</p>
-<h1>${heading}</h1>
+    `<h1>${heading}</h1>
 <p>${escapeHtml(description)} Reads ${publicReads ? 'are public' : 'need a token'}.</p>
-<pre><code>${escapeHtml(exampleCall(resource, base))}</code></pre>
+${examplesSection(resource, base)}
 <h2>Routes</h2>
 ${table([
   ['Route', 'What it does'],
@@ -37,7 +36,8 @@ ${operatorsSection(properties)}
 ${navigations.length === 0 ? '' : `<h2>Navigations</h2>\n${table([['Name', 'Rows', 'With'], ...navigations.map((one) => navigationRow(one, components, base))])}`}
 ${totalsSection(resource)}
 ${dryRunSection(resource)}
-${actionsSection(resource)}`
+${actionsSection(resource)}`,
+    { base, resources: all, current: name }
   )
 }
 
@@ -216,32 +216,6 @@ function actionRow({ name, description, input, childPrecondition, permission, st
     states.length === 0 ? 'any state' : escapeHtml(statesInWords(states)),
     becomes.length === 0 ? 'not said' : escapeHtml(statesInWords(becomes))
   ]
-}
-
-/** An example call for a shell, with a filter, a sort order and a selection of fields. */
-function exampleCall(resource: Resource, base: string): string {
-  const { name, label, properties, operations, publicReads } = resource
-  const token = publicReads ? '' : ` -H "Authorization: Bearer $TOKEN"`
-  if (!operations.includes('paged')) return `curl -i '${base}/${name}${queryText(owner(resource, 'list'))}'${token}`
-  const byLabel = properties.find((one) => one.name === label && one.operators.includes('contains'))
-  const sorted = properties.find((one) => one.sortable && one.name === label)
-  const parameters = [
-    ...(byLabel === undefined ? [] : [`filters[${label}].operator=contains`, `filters[${label}].value=a`]),
-    ...(sorted === undefined ? [] : [`sortColumn=${sorted.name}`, 'sortDirection=desc']),
-    ...owner(resource, 'paged'),
-    'pageSize=5',
-    ...(resource.key.length === 0 ? [] : [`fields=${[...new Set(['id', label])].join(',')}`])
-  ]
-  return `curl -gi '${base}/${name}/paged${queryText(parameters)}'${token}`
-}
-
-function owner(resource: Resource, operation: 'list' | 'paged'): string[] {
-  const parameter = ownerParameterOf(resource, operation)
-  return parameter === undefined ? [] : [`${parameter}=1`]
-}
-
-function queryText(parameters: readonly string[]): string {
-  return parameters.length === 0 ? '' : `?${parameters.join('&')}`
 }
 
 interface DocumentedRoute {

@@ -4,6 +4,7 @@ import { promisify } from 'node:util'
 import { brotliDecompress } from 'node:zlib'
 import fp from 'fastify-plugin'
 import { DomainError } from '../../shared/errors.js'
+import { LOOK } from '../../shared/look.js'
 import { acceptedCoding, addVary, IMMUTABLE } from '../http/header-fields.js'
 import { escapeHtml, link, pagePolicy } from '../http/html-page.js'
 import type { PublicAddress } from '../http/public-address.js'
@@ -129,12 +130,17 @@ function tryOutPage({ prefix, hasSignIn, nonce, paths }: TryOutPage): string {
 </head>
 <body>
 <header>
-<p>${link(`${prefix}/docs`, 'All resources')}</p>
+<nav aria-label="Documentation">
+${link(`${prefix}/docs`, 'Overview')}
+${link(`${prefix}/docs/search`, 'Search')}
+${link(`${prefix}/problems`, 'Problems')}
+</nav>
 <form id="sign-in" hidden>
 <label>E-mail address <input name="email" type="email" autocomplete="username" required></label>
 <label>Password <input name="password" type="password" autocomplete="current-password" required></label>
 <button>Sign in</button>${provider}
 </form>
+<button id="copy-token" type="button" hidden>Copy the access token</button>
 <button id="sign-out" type="button" hidden>Sign out</button>
 <p id="message" role="status"></p>
 <noscript><p>Trying out needs JavaScript. ${link(`${prefix}/docs`, 'The pages of the resources')} do not.</p></noscript>
@@ -145,10 +151,14 @@ function tryOutPage({ prefix, hasSignIn, nonce, paths }: TryOutPage): string {
 `
 }
 
+/** The style sheet of the library has a dark mode, which the script of the page chooses as the browser does. */
 const TRY_OUT_STYLE = `
-body { margin: 0; background: #fff; color: #222; }
-header { font: 1rem/1.5 system-ui, sans-serif; display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; max-width: 1460px; margin: 0 auto; padding: .5rem 20px; }
+${LOOK}
+html, html.dark-mode, html.dark-mode .swagger-ui { background: var(--paper); }
+body { margin: 0; color: var(--ink); }
+header { font: 1rem/1.5 var(--sans); display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; max-width: 1460px; margin: 0 auto; padding: .5rem 20px; }
 header p { margin: 0; }
+header a { color: var(--accent); margin-right: .75rem; }
 form { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; }
 [hidden] { display: none; }
 `

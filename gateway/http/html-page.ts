@@ -10,11 +10,26 @@ code { background: var(--tint); padding: 0 .2em; border-radius: .2em; }
 pre { background: var(--tint); padding: .75rem; border-radius: calc(var(--round) / 2); white-space: pre-wrap; }
 pre code { background: none; padding: 0; }
 section { border-top: 1px solid var(--line); margin-top: 2.5rem; }
+figure { margin: 1rem 0; }
+figcaption { color: var(--quiet); }
+input[type=search] { box-sizing: border-box; width: 100%; font: inherit; color: inherit; background: var(--card); border: 1px solid var(--quiet); border-radius: calc(var(--round) / 2); padding: .5rem .75rem; }
+[hidden] { display: none; }
+.quiet { color: var(--quiet); font-size: .875rem; margin: 0; }
+.docs { max-width: 82rem; margin-top: 1rem; }
+.docs header a { margin-right: 1rem; }
+.docs nav ul, #index { list-style: none; padding: 0; }
+.docs nav a[aria-current] { font-weight: bold; text-decoration: none; }
+#index li { border-top: 1px solid var(--line); padding: .6rem 0; }
+@media (min-width: 60.01rem) {
+  .docs { display: grid; grid-template-columns: 15rem minmax(0, 1fr); column-gap: 2.5rem; align-items: start; }
+  .docs header { grid-column: 1 / -1; }
+  .docs main { grid-area: 2 / 2; }
+  .docs > nav { grid-area: 2 / 1; position: sticky; top: 0; max-height: 100vh; overflow: auto; }
+}
 table { border-collapse: collapse; }
 td, th { text-align: left; padding: .2rem 1rem .2rem 0; vertical-align: top; }
 td:last-child, th:last-child { padding-right: 0; }
 h3 { margin-bottom: .2rem; }
-figure { margin: 1rem 0; }
 svg { max-width: 100%; height: auto; }
 @media (max-width: 40rem) {
   th { display: none; }
@@ -24,8 +39,14 @@ svg { max-width: 100%; height: auto; }
 }
 `
 
-/** A page. `body` is HTML: the caller has escaped all texts in it with `escapeHtml`. */
-export function htmlPage(title: string, body: string): string {
+/** HTML before and after what a page is about. */
+interface PageFrame {
+  readonly before: string
+  readonly after: string
+}
+
+/** A page. `body` and `frame` are HTML: the caller has escaped all texts in them with `escapeHtml`. */
+export function htmlPage(title: string, body: string, frame?: PageFrame): string {
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -34,10 +55,10 @@ export function htmlPage(title: string, body: string): string {
 <title>${escapeHtml(title)}</title>
 <style>${STYLE}</style>
 </head>
-<body>
+${frame === undefined ? '<body>' : `<body class="docs">\n${frame.before}`}
 <main>
 ${body}
-</main>
+</main>${frame === undefined ? '' : `\n${frame.after}`}
 </body>
 </html>
 `

@@ -83,7 +83,7 @@ export function importExamples(
 }
 
 /** A new row with one child of each collection that a create may hold. */
-function newRowExample(resource: Resource): ExampleMembers | undefined {
+export function newRowExample(resource: Resource): ExampleMembers | undefined {
   const { navigations, createdChildren } = resource
   const root = exampleMembers(settableProperties(resource, 'setOnCreate').filter(({ preset }) => !preset))
   const children = navigations
@@ -163,7 +163,7 @@ function objectOf({ members }: JsonShape): ExampleMembers | undefined {
   )
 }
 
-function exampleMembers(properties: readonly Property[]): ExampleMembers | undefined {
+export function exampleMembers(properties: readonly Property[]): ExampleMembers | undefined {
   return whole(properties.map((property) => [property.name, exampleIn(property)]))
 }
 

@@ -655,6 +655,18 @@ function serviceOperations(components: Components): GatewayOperation[] {
     }),
     operation(components, {
       ...service,
+      path: '/docs/search',
+      id: 'search page',
+      summary: 'An index of resources, fields, actions and operations, with a search',
+      description: 'What its caller may see. The search runs in the browser.',
+      security: OPTIONAL_TOKEN,
+      answer: 'The page.',
+      content: html,
+      headers: ['Vary'],
+      codes: ['auth.invalid-token']
+    }),
+    operation(components, {
+      ...service,
       path: '/docs/try',
       id: 'try out page',
       summary: 'A page to try requests out in a browser',

@@ -33,6 +33,8 @@ describe('routes', () => {
     ['/openapi.json', 'GET, HEAD'],
     ['/docs', 'GET, HEAD'],
     ['/docs/resources/products', 'GET, HEAD'],
+    ['/docs/products', 'GET, HEAD'],
+    ['/docs/search', 'GET, HEAD'],
     ['/docs/try', 'GET, HEAD'],
     ['/docs/try/0/try-out.js', 'GET, HEAD'],
     ['/problems', 'GET, HEAD'],

@@ -54,6 +54,7 @@ const base = location.origin + location.pathname.replace(/\/docs\/try\/?$/, '')
 
 const form = element('#sign-in', HTMLFormElement)
 const signOutButton = element('#sign-out', HTMLButtonElement)
+const copyButton = element('#copy-token', HTMLButtonElement)
 const notice = element('#message', HTMLElement)
 const place = element('#reference', HTMLElement)
 
@@ -64,7 +65,16 @@ form.addEventListener('submit', (event) => {
   void runOrTell(submitSignIn)
 })
 signOutButton.addEventListener('click', () => void runOrTell(signOut))
+copyButton.addEventListener('click', () => void runOrTell(copyToken))
+const prefersDark = matchMedia('(prefers-color-scheme: dark)')
+prefersDark.addEventListener('change', showDarkness)
+showDarkness()
 void runOrTell(showPage)
+
+/** The library's own style sheet goes by this class. */
+function showDarkness(): void {
+  document.documentElement.classList.toggle('dark-mode', prefersDark.matches)
+}
 
 /** Runs a step, and says what went wrong. */
 async function runOrTell(step: () => Promise<void>): Promise<void> {
@@ -93,11 +103,22 @@ async function signOut(): Promise<void> {
   if (!answer.ok) throw new Error('You are signed out here. The service could not end the session everywhere.')
 }
 
+/** For the examples of the pages of resources, which take it as the environment variable `TOKEN`. */
+async function copyToken(): Promise<void> {
+  const token = await accessToken()
+  if (token === undefined || held === undefined) return showPage()
+  // Browsers have a clipboard for pages of HTTPS and of this machine alone.
+  if (!isSecureContext) throw new Error('A browser copies the token only from a page that was loaded over HTTPS.')
+  await navigator.clipboard.writeText(token)
+  notice.textContent = `Copied. The token is valid until ${new Date(held.accessTokenExpiry).toLocaleTimeString()}.`
+}
+
 /** Shows the document of the account that is signed in, or of nobody. */
 async function showPage(): Promise<void> {
   const token = await accessToken()
   form.hidden = token !== undefined
   signOutButton.hidden = token === undefined
+  copyButton.hidden = token === undefined
   const answer = await fetch(`${base}/openapi.json?exact=true`, { headers: token === undefined ? {} : bearer(token) })
   if (!answer.ok) throw new Error(`The document cannot be had: the service answered ${answer.status}.`)
   const spec = { ...prepared((await answer.json()) as ApiDocument), servers: [{ url: base }] }

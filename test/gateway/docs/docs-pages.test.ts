@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { expect } from 'chai'
-import type { Access, Resource } from '../../../gateway/data/data-client.js'
+import type { Access, Property, Resource } from '../../../gateway/data/data-client.js'
 import { ERROR_CODES } from '../../../shared/errors.js'
 import { action, customRead, described, products, property } from '../fake-data-client.js'
 import { startGateway } from '../gateway-fixture.js'
@@ -29,12 +29,23 @@ async function pageWith(
   }
 }
 
+/** The text of escaped HTML. */
+function plain(html: string): string {
+  return html
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&amp;', '&')
+}
+
 describe('GET /docs', () => {
   it('leads to the page of each resource, the problems, the document for programs and the page to try it out', async () => {
     const html = await page('/docs', products(), products({ name: 'stock-items' }))
     for (const path of [
       '/docs/resources/products',
       '/docs/resources/stock-items',
+      '/docs/search',
       '/docs/try',
       '/problems',
       '/openapi.json'
@@ -88,10 +99,35 @@ describe('GET /docs/resources/{resource}', () => {
 
   it('leads to the reads that need nothing more in their path', async () => {
     const html = await page(PATH, products())
-    for (const path of ['/products/paged', '/products/export', '/docs', '/docs/try']) {
+    for (const path of ['/products/paged', '/products/export', '/docs', '/docs/search', '/docs/try', '/problems']) {
       expect(html, path).to.contain(`href="${BASE}${path}"`)
     }
     expect(html).to.contain(`<h1><a href="${BASE}/products/paged">products</a></h1>`)
+  })
+
+  it('leads to all resources, and marks the one that it is about', async () => {
+    const html = await page(PATH, products(), products({ name: 'stock-items' }))
+    const [navigation = ''] = /<nav id="all"[\s\S]*<\/nav>/.exec(html) ?? []
+    expect(navigation).to.contain(`<a href="${BASE}/docs/resources/products" aria-current="page">products</a>`)
+    expect(navigation).to.contain(`<a href="${BASE}/docs/resources/stock-items">stock-items</a>`)
+    expect(html.match(/aria-current=/g)).to.have.length(1)
+  })
+
+  it('is where a path without the segment in between leads, whatever its name', async () => {
+    const gateway = await startGateway({ PUBLIC_BASE_URL: BASE }, [products()])
+    for (const [name, to] of [
+      ['products', 'products'],
+      ['nope', 'nope'],
+      ['a%2Fb%0d%0aX-Y:%20z', 'a%2Fb%0D%0AX-Y%3A%20z']
+    ]) {
+      const { statusCode, headers } = await gateway.app.inject(`/api/docs/${name}`)
+      expect([statusCode, headers.location, headers['cache-control']], name).to.deep.equal([
+        308,
+        `${BASE}/docs/resources/${to}`,
+        'no-store'
+      ])
+    }
+    await gateway.close()
   })
 
   it('is 404 for a resource that the caller does not know', async () => {
@@ -263,10 +299,39 @@ describe('GET /docs/resources/{resource}', () => {
     expect(html).to.contain('<code>delta</code> int from -5 to 5')
   })
 
-  it('shows a call for each, with a token where reads need one', async () => {
-    expect(await page(PATH, products())).to.match(/curl -gi &#39;https:\/\/shop.example\/api\/products\/paged\?/)
-    expect(await page(PATH, products())).to.not.contain('$TOKEN')
-    expect(await page(PATH, products({ publicReads: false }))).to.contain('$TOKEN')
+  it('shows a read, a create and a change by curl, fetch and the typed client, with the own token where one is needed', async () => {
+    const example = (name: string, value: unknown, more: Partial<Property> = {}) =>
+      property(name, 'string', { example: JSON.stringify(value), ...more })
+    const set = { setOnCreate: true, setOnUpdate: true, operators: ['contains'], sortable: true }
+    const properties = [
+      property('id', 'int', { example: '7' }),
+      example('name', `it's <b>`, set),
+      example('seal', 'x', { setOnCreate: true, preset: true })
+    ]
+    const examplesOf = async (changed: Partial<Resource>): Promise<string[]> => {
+      const html = await page(PATH, products({ properties, navigations: [], label: 'name', ...changed }))
+      return Array.from(html.matchAll(/<pre tabindex="0"><code>([^<]*)<\/code>/g), ([, text = '']) => plain(text))
+    }
+    const open = await examplesOf({})
+    expect(open).to.have.length(9)
+    const query =
+      'filters[name].operator=contains&filters[name].value=a&sortColumn=name&sortDirection=desc&pageSize=5&fields=id,name'
+    expect(open[0]).to.equal(`curl -gi '${BASE}/products/paged?${query}'`)
+    expect(open[1]).to.contain(`await fetch('${BASE}/products/paged?${query}')`)
+    expect(open[2])
+      .to.contain(`createClient<Application>({ baseUrl: '${BASE}' })`)
+      .and.contain("resource('products').page({")
+    expect(open[3]).to.contain(`-H "Authorization: Bearer $TOKEN"`).and.contain(`-d '{"name":"it'\\''s <b>"}'`)
+    expect(open[4]).to.contain('authorization: `Bearer ${process.env.TOKEN}`').and.contain(`{ name: "it's <b>" }`)
+    expect(open[5]).to.contain('token: () => process.env.TOKEN').and.contain(`create({ name: "it's <b>" })`)
+    expect(open[6]).to.contain(`-X PATCH '${BASE}/products/7'`).and.contain('If-Match: $ETAG')
+    expect(open[8]).to.contain('rows.get(7)').and.contain(`rows.patch(row, { name: "it's <b>" })`)
+
+    const [read = '', readByFetch, readByClient] = await examplesOf({ publicReads: false, operations: ['list'] })
+    expect(read).to.equal(`curl -gi '${BASE}/products' -H "Authorization: Bearer $TOKEN"`)
+    expect(readByFetch).to.contain('process.env.TOKEN')
+    expect(readByClient).to.contain("resource('products').list()").and.contain('process.env.TOKEN')
+    expect(await examplesOf({ operations: ['get', 'delete'] })).to.deep.equal([])
   })
 
   it('shows reads of a resource’s own and where an owner is to be named', async () => {
@@ -278,6 +343,38 @@ describe('GET /docs/resources/{resource}', () => {
     )
     expect(html).to.match(/\/products\/paged\?[^']*userId=1&amp;/)
     expect(await page(PATH, products())).to.not.contain('userId')
+  })
+})
+
+describe('GET /docs/search', () => {
+  it('holds its script itself, and allows nothing but that and the styles', async () => {
+    const gateway = await startGateway({}, [products()])
+    const { statusCode, headers, body } = await gateway.app.inject('/docs/search')
+    await gateway.close()
+    const hash = (text = ''): string => createHash('sha256').update(text).digest('base64')
+    const [, script] = /<script type="module">([^]*?)<\/script>/.exec(body) ?? []
+    const [, style] = /<style>([^<]*)<\/style>/.exec(body) ?? []
+    expect(statusCode).to.equal(200)
+    expect(script).to.contain('addEventListener').and.not.contain('sourceMappingURL')
+    expect(headers['content-security-policy']).to.equal(
+      `default-src 'none'; script-src 'sha256-${hash(script)}'; style-src 'sha256-${hash(style)}'; ` +
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    )
+    expect(body.match(/<script/g)).to.have.length(1)
+    expect(body).to.not.match(/ style=|\son\w+=|\ssrc=/)
+  })
+
+  it('lists resources with the names of all that they have, without a script too', async () => {
+    const gateway = await startGateway({ PUBLIC_BASE_URL: BASE }, [
+      products({ description: '<i>', writeOnly: [property('seal', 'string', { writeOnly: true })] }),
+      products({ name: 'stock-items' })
+    ])
+    const { body } = await gateway.app.inject('/api/docs/search')
+    await gateway.close()
+    const [entry = ''] = /<li><a href="[^"]*\/docs\/resources\/products">[^]*?<\/li>/.exec(body) ?? []
+    expect(entry).to.contain('&lt;i&gt;')
+    for (const name of ['price', 'seal', 'variants', 'publish']) expect(entry).to.contain(`<code>${name}</code>`)
+    expect(body).to.contain(`href="${BASE}/docs/resources/stock-items"`)
   })
 })
 
