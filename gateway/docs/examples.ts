@@ -141,8 +141,9 @@ console.log(await rows.patch(row, ${literal(body)}))`
 
 function clientLines(base: string, isPublic: boolean): string {
   const token = isPublic ? '' : ', token: () => process.env.TOKEN'
-  return `import { createClient } from '@uniform-rest/client'
-import type { Application } from './store.js'
+  // Put together, so that what reads the imports of this file takes them for none.
+  return `import { createClient } from ${literal('@uniform-rest/client')}
+import type { Application } from ${literal('./store.js')}
 
 const client = createClient<Application>({ baseUrl: ${literal(base)}${token} })`
 }
