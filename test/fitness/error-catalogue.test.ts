@@ -1,9 +1,10 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { status } from '@grpc/grpc-js'
 import { expect } from 'chai'
 import { ERROR_CODES, type ErrorCode, errorKind } from '../../shared/errors.js'
 import { packageRoot } from '../harness/package-root.js'
+import { messageLists } from './messages.js'
 
 const document = readFileSync(join(packageRoot, 'docs/errors.md'), 'utf8')
 
@@ -26,5 +27,45 @@ describe('docs/errors.md', () => {
     expect(remedies.trim().split('\n\n')).to.deep.equal(
       ERROR_CODES.map((code) => `## ${code}\n${errorKind(code).remedy}`)
     )
+  })
+})
+
+describe('docs/messages', function () {
+  this.timeout(120_000)
+  let lists: ReadonlyMap<string, string>
+  before(async () => {
+    lists = await messageLists()
+  })
+
+  it('lists every text for people as `npm run messages` writes it', () => {
+    expect([...lists.keys()]).to.have.length(5)
+    for (const [path, list] of lists) {
+      const stored = existsSync(join(packageRoot, path)) ? readFileSync(join(packageRoot, path), 'utf8') : ''
+      const written = new Set(list.split('\n\n'))
+      const kept = new Set(stored.split('\n\n'))
+      // The whole lists have thousands of lines.
+      expect(
+        [...written].filter((entry) => !kept.has(entry)),
+        `${path}: run npm run messages`
+      ).to.deep.equal([])
+      expect(
+        [...kept].filter((entry) => !written.has(entry)),
+        `${path}: run npm run messages`
+      ).to.deep.equal([])
+    }
+  })
+
+  it('holds what errors, pages, forms and commands say, and no lines of logs', () => {
+    for (const [part, text] of [
+      ['admin', 'Change the password'],
+      ['both-processes', errorKind('conflict').remedy],
+      ['command-line', 'runs both processes with settings for a first look, and again after each change of a file'],
+      ['data-service', 'A part of an import has at most {MAX_BATCH} rows.'],
+      ['gateway', 'There is no resource of this name; /docs shows what there is.'],
+      ['gateway', 'What happened']
+    ]) {
+      expect(lists.get(`docs/messages/${part}.pot`), text).to.contain(`msgid ${JSON.stringify(text)}\n`)
+    }
+    expect(lists.get('docs/messages/gateway.pot')).to.not.contain('request completed')
   })
 })
