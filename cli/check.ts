@@ -177,7 +177,7 @@ function reportText(setting: string, report: SchemaReport | string): string {
       return `${setting}: ${what}${lines === '' ? '.' : `:${lines}`}\n`
     })
   if ([...mistakes, ...warnings].some(({ statements }) => statements.length > 0)) {
-    said.push('`uniform-rest check --sql` prints statements that would mend this. It runs none of them.\n')
+    said.push('`uniform-rest check --sql` prints statements that would fix this. It runs none of them.\n')
   }
   return said.join('')
 }

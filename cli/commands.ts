@@ -26,7 +26,7 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     load: async () => (await import('./start.js')).start
   },
   check: {
-    says: '[--sql]  says what is wrong with entities and settings, and what tables differ in; --sql prints what would mend it',
+    says: '[--sql]  says what is wrong with entities and settings, and what tables differ in; --sql prints statements that would fix it',
     load: async () => (await import('./check.js')).check
   },
   doctor: {

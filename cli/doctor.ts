@@ -101,7 +101,7 @@ async function examineDataDir(dataDir: string): Promise<Diagnosis> {
     () => false
   )
   if (!folder.isDirectory() || !isWritable) {
-    return { verdict: 'mistake', of, text: `${dataDir} is no directory that this user may write to. Name another.` }
+    return { verdict: 'mistake', of, text: `${dataDir} is not a directory that this user may write to. Name another.` }
   }
   return (folder.mode & 0o077) === 0
     ? { verdict: 'fine', of, text: `${dataDir} is for this user alone` }
@@ -260,7 +260,7 @@ async function* examineDatabase(
     yield {
       verdict: isIsolated ? 'warning' : 'mistake',
       of,
-      text: `${text}. \`uniform-rest check --sql\` prints what would mend it.${until}`
+      text: `${text}. \`uniform-rest check --sql\` prints statements that would fix it.${until}`
     }
   }
   for (const { text } of summarized(sortedByNeed(report).warnings)) yield { verdict: 'warning', of, text }

@@ -29,7 +29,7 @@ import { type CommandLine, Failure, withUsage } from './application/command.js'
 import { schemaOf } from '../schema/kinds/kinds.js'
 import { listed } from '../shared/start-error.js'
 
-const USAGE = `Usage: uniform-rest migrate                   runs what the databases have not had
+const USAGE = `Usage: uniform-rest migrate                   runs the migrations that have not run
          --among-tables-of <database>         makes tables in a database that holds tables of others
          --may-alter <table>                  lets migrations alter and refer to a table that none of them made
        uniform-rest migrate --dry-run         prints its statements and runs nothing

@@ -304,7 +304,7 @@ function parseLinkUrl(text: string): string | Error {
   const isPage = url !== undefined && isSecureUrl(url) && url.username === '' && !text.includes('#')
   return text === '' || isPage
     ? text
-    : new Error('must be an https: URL (http: for this machine alone) without user name and fragment')
+    : new Error('must be an https: URL (http: only for this machine) without user name and fragment')
 }
 
 /** Anybody signs up, so the roles must not be those of somebody who gives roles. */
@@ -338,9 +338,7 @@ function checkDatabaseUrl(text: string): string | Error {
 function parseJwksUri(text: string): string | Error {
   if (text === '') return text
   const url = URL.canParse(text) ? new URL(text) : undefined
-  return url !== undefined && isSecureUrl(url)
-    ? text
-    : new Error('must be an https: URL (http: for this machine alone)')
+  return url !== undefined && isSecureUrl(url) ? text : new Error('must be an https: URL (http: only for this machine)')
 }
 
 /** Parses `theirs=Ours,other=Clerk`. Only the first name of a pair may contain `=`. Spaces around names are ignored. */

@@ -204,7 +204,7 @@ const ERRORS = {
     grpc: status.INVALID_ARGUMENT,
     http: 400,
     title: 'The body is malformed',
-    meaning: 'The body is no JSON.',
+    meaning: 'The body is not valid JSON.',
     remedy:
       'The body does not parse as JSON, or is empty where one is needed. Send one JSON object in UTF-8, without a byte order mark.'
   },
@@ -236,7 +236,7 @@ const ERRORS = {
     grpc: status.INVALID_ARGUMENT,
     http: 400,
     title: 'The paging is invalid',
-    meaning: 'The page number or size is no positive integer, or the request says twice where the page begins.',
+    meaning: 'The page number or size is not a positive integer, or the request names the beginning of the page twice.',
     remedy:
       '`pageNumber` (alias `page`) and `pageSize` take decimal digits from 1, once each, and only one of the two names. A request takes one of `pageNumber`, `after` and `before`. A `pageSize` over the maximum is no fault: it is clamped.'
   },
@@ -244,7 +244,7 @@ const ERRORS = {
     grpc: status.INVALID_ARGUMENT,
     http: 400,
     title: 'The cursor is invalid',
-    meaning: 'A cursor is no such text, was changed, or belongs to another query.',
+    meaning: 'A cursor was not made by the service, was changed, or belongs to another query.',
     remedy:
       '`after` and `before` take a cursor exactly as `X-Next-Cursor` or `X-Previous-Cursor` of an earlier answer had it, with the same filters, search, `sortColumn` and `sortDirection`. Without a cursor the walk begins anew.'
   },
@@ -298,7 +298,7 @@ const ERRORS = {
     grpc: status.INVALID_ARGUMENT,
     http: 400,
     title: 'The sort direction is invalid',
-    meaning: '`sortDirection` is none.',
+    meaning: '`sortDirection` is not one of `asc`, `desc`, `ascending` and `descending`.',
     remedy:
       '`asc`, `desc`, `ascending` or `descending`, in any letter case: one for all sort columns, or as many as there are, with commas between.'
   },
@@ -307,7 +307,7 @@ const ERRORS = {
     http: 400,
     title: 'The include is invalid',
     meaning:
-      '`includeFKs` or `includeChildren` is no boolean, or `include` has a name that there is not, or one twice.',
+      '`includeFKs` or `includeChildren` is not a boolean, or `include` has an unknown name or the same name twice.',
     remedy: '`true` or `false`. `include` takes up to ten of the names that the detail lists, each once.'
   },
   'include.too-many': {
@@ -383,7 +383,8 @@ const ERRORS = {
     grpc: status.UNAUTHENTICATED,
     http: 401,
     title: 'The credentials are invalid',
-    meaning: 'E-mail and password do not match an account, or a sign-in with an outside provider has none.',
+    meaning:
+      'E-mail and password do not match an account, or the sign-in with an outside provider belongs to no account.',
     remedy:
       'The answer to a password, and the time it takes, are the same whether or not the account exists. A disabled account does not log in, and neither does a sample account while `SAMPLE_DATA` is off. After a sign-in with a provider the detail says whether to begin again or to have an account linked.'
   },
@@ -543,7 +544,7 @@ const ERRORS = {
     http: 503,
     title: 'The data service is unavailable',
     meaning:
-      'The data service, a store it needs, or the provider of a sign-in does not answer, or refuses for a reason that passes: a full disk, a server that is read-only, a lock that was not had in time, a table that does not fit the service at the moment; or the gateway itself has too much to do.',
+      'The data service, a store it needs, or the provider of a sign-in does not answer, or refuses for a reason that passes: a full disk, a server that is read-only, a lock that was not free in time, a table that does not fit the service at the moment; or the gateway itself has too much to do.',
     remedy:
       'Retry after the seconds of `Retry-After`. A write may have happened: repeat it with the same `Idempotency-Key`, or read first.'
   },

@@ -42,7 +42,7 @@ export const MAX_ISSUER_LENGTH = 512
 function parseIssuer(text: string): string | Error {
   if (text === '') return text
   const url = URL.canParse(text) ? new URL(text) : undefined
-  if (url === undefined || !isSecureUrl(url)) return new Error('must be an https: URL (http: for this machine alone)')
+  if (url === undefined || !isSecureUrl(url)) return new Error('must be an https: URL (http: only for this machine)')
   if (text.length > MAX_ISSUER_LENGTH) return new Error(`must have at most ${MAX_ISSUER_LENGTH} characters`)
   // OpenID Connect Discovery section 3: an issuer has neither query nor fragment.
   return /[?#]/.test(text) || url.username !== '' || url.password !== ''

@@ -271,7 +271,7 @@ export class ArgumentError extends Error {
 export function help(process: 'gateway' | 'data-service'): string {
   return `Usage: uniform-rest start ${process} [--app <folder>] [--print-config | --help]
 
-  --print-config  prints the settings in force, secrets redacted, and ends
+  --print-config  prints the settings that apply, secrets redacted, and ends
   --help          prints this
 
 Settings are environment variables, lines of .env, or \`settings\` of uniform-rest.config.ts, in this order; docs/settings.md

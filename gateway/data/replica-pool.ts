@@ -129,7 +129,7 @@ export class ReplicaPool {
   ): Promise<Replica> {
     const isAllowed = (replica: Replica): boolean => reuse || !failed.has(replica)
     for (;;) {
-      if (signal.aborted) throw new DomainError('upstream.unavailable', 'Nobody waits for the answer any more.')
+      if (signal.aborted) throw new DomainError('upstream.unavailable', 'The client no longer waits for the answer.')
       const chosen = this.serving(failed)
       if (chosen !== undefined) return chosen
       const serving = this.#inState('serving')

@@ -23,8 +23,8 @@ export function docsOverview(
     `<h1>Resources</h1>
 <p>Every resource has the same routes, parameters and answers below ${code(base)}.
 ${link(`${base}/docs/try`, 'Try them out')} in the browser, with your own account. The whole contract, for programs, is in
-${link(`${base}/openapi.json`, 'openapi.json')}. Every refusal has a code; ${link(`${base}/problems`, 'the problem pages')}
-say what each means.</p>
+${link(`${base}/openapi.json`, 'openapi.json')}. Every error has a code; ${link(`${base}/problems`, 'the problem pages')}
+explain each.</p>
 <p>A resource with public reads needs no token to be read. Everything else takes
 ${code('Authorization: Bearer <access token>')}. ${code('POST /auth/login')} opens a session and answers an access token, and
 ${code('POST /auth/session/token')} a fresh one. The operator of the service makes accounts with
@@ -51,8 +51,8 @@ of the site, where it has one. Every other route of a resource answers both alik
 
 /** A browser that opens the page sends no token. */
 function ofCaller(base: string): string {
-  return `<p>Here is what you may read or write. A browser sends no access token with this page, which then shows what everybody
-may: ${link(`${base}/docs/try`, 'sign in')} to see what your account may.</p>`
+  return `<p>This page shows what you may read or write. A browser sends no access token with it, and then it shows what everybody
+may read or write: ${link(`${base}/docs/try`, 'sign in')} to see what your account may.</p>`
 }
 
 function operationsSection(operations: readonly Operation[]): string {
@@ -60,7 +60,7 @@ function operationsSection(operations: readonly Operation[]): string {
     access === 'everyone' ? 'public' : permission === '' ? 'token' : `token with ${code(permission)}`
   return `<section id="operations">
 <h2>Operations</h2>
-<p>What the application does beside its resources. Writes take ${code('Idempotency-Key')} as creates do.</p>
+<p>Calls of the application that belong to no resource. Writes take ${code('Idempotency-Key')} as creates do.</p>
 ${table([
   ['Route', 'What it does', 'For'],
   ...operations.map((one) => [code(`${one.method} ${one.path}`), escapeHtml(one.description), token(one)])
@@ -76,15 +76,15 @@ must hold. ${code('anyOf[1].filters[<field>].operator=…&anyOf[1].filters[<fiel
 ${String(MAX_GROUPS)}: of each group one at least must hold. Letter case, spaces, ${code('_')} and ${code('-')} in an operator make no difference: ${code('startsWith')} is
 ${code('starts with')}. ${code('in')} and ${code('between')} take items with commas between. The page of a resource has the
 operators of each of its fields.</p>
-${table([['Type', 'Operators', 'In short'], ...operatorRows(resources)])}
+${table([['Type', 'Operators', 'Short names'], ...operatorRows(resources)])}
 </section>`
 }
 
 const PAGES_SECTION = `<section id="pages">
 <h2>Pages and words</h2>
 <p>${code('X-Next-Cursor')} and ${code('X-Previous-Cursor')} of a page lead on as ${code('after=…')} and ${code('before=…')}, with the
-same sort order and filters. A page by its cursor takes the same time however many rows are before it, and rows that come or
-go meanwhile make no other row appear twice or not at all. ${code('sortColumn')} takes up to four names with commas between.</p>
+same sort order and filters. A page by its cursor takes the same time for any number of rows before it. If rows are created or
+deleted meanwhile, every other row still appears exactly once. ${code('sortColumn')} takes up to four names with commas between.</p>
 <p>${code('search=…')} on the list, the paged route and the export keeps rows that contain every word, in at least one of the
 fields that the page of the resource says are searched: somewhere in its text, or as the beginning of a word where the page
 says so.</p>

@@ -59,7 +59,7 @@ function accessSection(resource: Resource): string {
   if (rows.length === 0) return ownerNote(resource)
   return `<h2>Who may what</h2>
 ${table([['Operations', 'For'], ...rows])}
-${writesUnseen ? '<p>Writes reach rows that a read by id does not show their caller.</p>' : ''}
+${writesUnseen ? '<p>A caller may write rows that a read by id does not show to the caller.</p>' : ''}
 ${ownerNote(resource)}`
 }
 
@@ -99,7 +99,7 @@ function operatorsSection(properties: readonly Property[]): string {
   if (filtered.length === 0) return ''
   return `<h2>Filters</h2>
 ${table([
-  ['Field', 'Operators', 'In short'],
+  ['Field', 'Operators', 'Short names'],
   ...filtered.map(({ name, operators, operatorAliases }) => [
     code(name),
     escapeHtml(operators.join(', ')),
@@ -125,7 +125,7 @@ function dryRunSection({ operations, actions }: Resource): string {
   const isWritten = actions.length > 0 || operations.some((one) => WRITES.has(one) && one !== 'import')
   if (!isWritten) return ''
   return `<h2>Dry run</h2>
-<p>With ${code('Prefer: tx=rollback')} a write is only tried: it is answered as the write would be, and everything is rolled back. ${code('Preference-Applied: tx=rollback')} confirms it. An import takes none.</p>`
+<p>With ${code('Prefer: tx=rollback')} the service tries a write, answers as the write would, and rolls everything back. ${code('Preference-Applied: tx=rollback')} confirms it. An import has no dry run.</p>`
 }
 
 /** The actions with their states, and pictures of the states. */
@@ -147,7 +147,7 @@ function ownerNote({ ownerParameter, ownerFiltered, reads }: Resource): string {
   const own = reads.filter((read) => read.ownerFiltered).map(({ name }) => code(name))
   const filtered = [...operations, ...own]
   if (filtered.length === 0) return ''
-  return `<p>${code(`?${ownerParameter}=…`)} names the owner whose rows are meant, the caller's own, on ${filtered.join(', ')}.</p>`
+  return `<p>${code(`?${ownerParameter}=…`)} names the owner of the rows, which is the caller, on ${filtered.join(', ')}.</p>`
 }
 
 function fieldRow(property: Property, { fullText }: Resource): string[] {

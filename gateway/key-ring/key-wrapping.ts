@@ -177,7 +177,7 @@ export class KeyWrapping {
       return known.secret
     if (this.#encryption?.hasWrapped(wrapped) !== true) return undefined
     const secret = await this.#encryption.unwrap(wrapped)
-    if (secret.length !== SECRET_BYTES) throw new Error('What was unwrapped is no key.')
+    if (secret.length !== SECRET_BYTES) throw new Error('What was unwrapped is not a key.')
     this.#known.set(id, { wrapped, secret })
     return secret
   }

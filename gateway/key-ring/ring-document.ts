@@ -110,7 +110,7 @@ function base64Bytes(value: unknown): Buffer {
 }
 
 function invalidRing(what: string): Error {
-  return new Error(`What is stored there is no key ring (${what}).`)
+  return new Error(`What is stored there is not a key ring (${what}).`)
 }
 
 export function newKey(dates: Omit<KeyDates, 'id'>): RingKey {

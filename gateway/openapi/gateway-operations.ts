@@ -286,7 +286,7 @@ function sessionOperations(components: Components): GatewayOperation[] {
           ...sessionToken.document.responses,
           401: success(components, {
             status: 200,
-            description: 'There is no session. This is the only error that is no problem document.',
+            description: 'There is no session. This is the only error that is not a problem document.',
             content: jsonContent(noSession, sharedExample(components, 'NoSession', { error: 'no_session' })),
             headers: ['WWW-Authenticate', 'Set-Cookie']
           })[200]
@@ -460,7 +460,7 @@ function tokenOperation(components: Components): GatewayOperation {
     ...described.document.responses,
     400: successResponse(components, {
       description:
-        'The form is not valid, or asks for what there is not. A problem document where the HTTP is at fault.',
+        'The form is not valid, or names something unknown. If the HTTP request itself is wrong, the answer is a problem document.',
       headers: [],
       content: {
         ...failed('invalid_request', 'The parameter grant_type is missing.'),

@@ -85,7 +85,7 @@ const OUTCOME = {
   properties: {
     rows: { ...COUNT, description: 'Rows of the file.' },
     created: { ...COUNT, description: 'Rows that this request has created.' },
-    existing: { ...COUNT, description: 'Rows that were left alone. Only with `by`.' },
+    existing: { ...COUNT, description: 'Rows that were not changed. Only with `by`.' },
     failed: { ...COUNT, description: 'Rows that could not be created.' },
     replayed: { ...COUNT, description: 'Rows that an earlier request with the same key has created.' },
     errors: {

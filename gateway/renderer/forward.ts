@@ -118,8 +118,8 @@ function rendererFailure(error: unknown): DomainError {
   const isTimeout = errorCodesOf(error).some((code) => TIMEOUT_CODES.has(code))
   return isTimeout
     ? new DomainError('upstream.timeout', 'The page took too long.', { title: 'The page took too long', cause: error })
-    : new DomainError('upstream.bad-gateway', 'The page cannot be had at the moment.', {
-        title: 'The page cannot be had at the moment',
+    : new DomainError('upstream.bad-gateway', 'The page is not available at the moment.', {
+        title: 'The page is not available at the moment',
         cause: error
       })
 }

@@ -32,7 +32,7 @@ function index(base: string, docs: string): string {
   return htmlPage(
     'Problems',
     `<h1>Problems</h1>
-<p>Every refusal is a problem document (RFC 9457) whose <code>code</code> is one of these. What is served here is in
+<p>Every error is a problem document (RFC 9457) with one of these codes. The resources and routes are in
 ${link(`${base}/${docs}`, 'the docs')}.</p>
 ${table([
   ['Code', 'Status', 'What happened'],
@@ -54,6 +54,6 @@ function explanationPage(code: ErrorCode, base: string, docs: string): string {
 <p>${prose(meaning)}</p>
 <h2>What to do</h2>
 <p>${prose(remedy)}</p>
-<p>${link(`${base}/problems`, 'All problems')}, ${link(`${base}/${docs}`, 'what is served')}</p>`
+<p>${link(`${base}/problems`, 'All problems')}, ${link(`${base}/${docs}`, 'resources and routes')}</p>`
   )
 }

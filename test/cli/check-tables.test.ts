@@ -59,7 +59,7 @@ eachDatabase((kind) => {
       expect(after.stdout).to.match(
         /^- no trigger that this account may see advances the version.*: .*\blegacy_rooms\b/m
       )
-      expect(after.stdout).to.not.include('prints statements that would mend this')
+      expect(after.stdout).to.not.include('prints statements that would fix this')
     })
 
     it('names what others altered, prints the statements, exits with 1 and changes nothing', async () => {

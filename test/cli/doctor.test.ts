@@ -251,7 +251,7 @@ eachDatabase((kind) => {
       expect(code).to.equal(1)
       expect(mistake).to.have.length(1)
       expect(mistake[0]).to.match(/^DATABASE_URL: suppliers: the table suppliers has no column row_version/)
-      expect(mistake[0]).to.match(/`uniform-rest check --sql` prints what would mend it\.$/)
+      expect(mistake[0]).to.match(/`uniform-rest check --sql` prints statements that would fix it\.$/)
       const isolating = await doctor({ SCHEMA_MISMATCH: 'isolate' })
       expect([isolating.code, isolating.mistake]).to.deep.equal([0, []])
       expect(isolating.warning.filter((one) => one.includes('requests for suppliers are answered 503'))).to.have.length(

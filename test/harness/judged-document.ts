@@ -180,7 +180,7 @@ export class JudgedDocument {
     const content = place.value['content'] as Json
     if (type === undefined || content[type] === undefined) return [`The body is of the media type ${type}.`]
     const value = parsed(body)
-    if (value === undefined) return ['The body is no JSON.']
+    if (value === undefined) return ['The body is not valid JSON.']
     const validate = this.#validator(`${place.pointer}/content/${escaped(type)}/schema`)
     if (validate(value.json)) return []
     return [`The body does not match its schema: ${this.#ajv.errorsText(validate.errors)}`]

@@ -201,7 +201,8 @@ export function parameterMistakes(parameters: readonly Column[]): string[] {
   const mistakes = [...nameMistakes(parameters.map(({ name }) => name)), ...columnMistakes(parameters)]
   for (const { name, field } of parameters) {
     if (name in {}) mistakes.push(`\`${name}\` is a name that every object has.`)
-    if (field.hidden || field.writability !== 'always') mistakes.push(`\`${name}\` is a value that nobody could send.`)
+    if (field.hidden || field.writability !== 'always')
+      mistakes.push(`\`${name}\` is a value that no request could send.`)
     if (field.readableBy !== undefined) mistakes.push(`\`${name}\` is no column: it takes no permission to read.`)
     if (field.writableBy !== undefined) mistakes.push(`\`${name}\` is no column: it takes no permission to write.`)
     if (field.preset !== undefined) mistakes.push(`\`${name}\` is no column: it takes no preset(…).`)
@@ -228,7 +229,7 @@ function defaultMistakes(name: string, { writability, defaultTo, filledByDatabas
     return [`\`${name}\` has a preset(…), which gives every new row its value: it is not generated and has no default.`]
   }
   if (isGenerated && (defaultTo !== undefined || filledByDatabase)) {
-    return [`\`${name}\` is generated(…), set by the database alone, and takes no default.`]
+    return [`\`${name}\` is generated(…), which only the database sets, and takes no default.`]
   }
   return defaultTo !== undefined && filledByDatabase
     ? [`\`${name}\` has two defaults, defaultTo(…) and filledByDatabase(…). Say one of them.`]

@@ -272,7 +272,7 @@ function inputMistakes({ input }: Action): string[] {
   for (const { name, field } of input) {
     // source.md: no update request carries a concurrency token.
     if (/rowversion$/i.test(name)) mistakes.push(`\`${name}\` would be a concurrency token; say \`child\` for one.`)
-    if (field.hidden || !isSetByCreate({ field })) mistakes.push(`\`${name}\` is a member that nobody could send.`)
+    if (field.hidden || !isSetByCreate({ field })) mistakes.push(`\`${name}\` is a member that no request could send.`)
     if (field.filledByDatabase) mistakes.push(`\`${name}\` is an input, which has no default in the database.`)
     if (field.writableBy !== undefined) mistakes.push(`\`${name}\` is an input, which takes no permission to write.`)
     if (field.preset !== undefined) mistakes.push(`\`${name}\` is an input, which takes no preset(…).`)

@@ -302,7 +302,9 @@ function checkLeft(account: DescribedAccount, { powers }: Change, deps: AccountD
     !deps.permissionsOf(account.roles).has(MANAGE_ACCOUNTS) ||
     (isMachine(account) && !account.secrets.some(isLive))
   if (account.id === powers.account?.id && isLocked) {
-    throw rejectionError(reject.state('Nobody takes the management of accounts from themselves: somebody else has to.'))
+    throw rejectionError(
+      reject.state('An account cannot take the management of accounts from itself: another account has to do it.')
+    )
   }
   checkWithin(account, powers, deps)
 }

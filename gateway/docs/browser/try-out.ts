@@ -89,7 +89,7 @@ async function runOrTell(step: () => Promise<void>): Promise<void> {
 async function submitSignIn(): Promise<void> {
   const fields = new FormData(form)
   const answer = await post('/auth/login', { email: fields.get('email'), password: fields.get('password') })
-  if (answer.status === 401) throw new Error('E-mail address or password is not right.')
+  if (answer.status === 401) throw new Error('E-mail address or password is wrong.')
   if (!answer.ok) throw new Error(`The service answered ${answer.status}. Try again later.`)
   held = (await answer.json()) as SessionToken
   form.reset()
@@ -120,7 +120,7 @@ async function showPage(): Promise<void> {
   signOutButton.hidden = token === undefined
   copyButton.hidden = token === undefined
   const answer = await fetch(`${base}/openapi.json?exact=true`, { headers: token === undefined ? {} : bearer(token) })
-  if (!answer.ok) throw new Error(`The document cannot be had: the service answered ${answer.status}.`)
+  if (!answer.ok) throw new Error(`The document could not be loaded: the service answered ${answer.status}.`)
   const spec = { ...prepared((await answer.json()) as ApiDocument), servers: [{ url: base }] }
   const domNode = document.createElement('div')
   place.replaceChildren(domNode)

@@ -243,7 +243,10 @@ describe('checkCatalogue', () => {
       params({ params: { constructor: int() } }),
       /`constructor` is a name that every object has/
     ],
-    'a parameter that nobody could send': [params({ params: { a: readOnly(int()) } }), /`a` is a value that nobody/],
+    'a parameter that nobody could send': [
+      params({ params: { a: readOnly(int()) } }),
+      /`a` is a value that no request/
+    ],
     'a parameter that is unique': [params({ params: { a: unique(int()) } }), /`a` is no column, which alone/],
     'a parameter by permission': [
       params({ params: { a: readableBy('products:manage', int()) } }),

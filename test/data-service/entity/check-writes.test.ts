@@ -179,7 +179,7 @@ describe('checkCatalogue of writes', () => {
       acting('x', { input: { partRowVersion: text(9) } }),
       /`partRowVersion` would be a concurrency token/
     ],
-    'an input that nobody can send': [acting('x', { input: { a: hidden(int()) } }), /nobody could send/],
+    'an input that nobody can send': [acting('x', { input: { a: hidden(int()) } }), /no request could send/],
     'children to load that are none': [acting('x', { loads: ['prats'] }), /`prats` is not a child collection/],
     'children to load from the second store': [acting('x', { loads: ['views'] }), /cannot be put under lock/],
     'a child whose id is no input': [acting('x', { child: part }), /`partId` is no input/],

@@ -74,7 +74,7 @@ describe('shared ring', () => {
       store.stored = { text, version: 'x' }
       const { keys, problems } = await bare().look()
       expect(keys, JSON.stringify(text)).to.equal(undefined)
-      expect(problems[0]?.detail, JSON.stringify(text)).to.match(/^What is stored there is no key ring \(\w+\)\.$/)
+      expect(problems[0]?.detail, JSON.stringify(text)).to.match(/^What is stored there is not a key ring \(\w+\)\.$/)
       expect(store.stored.text, JSON.stringify(text)).to.equal(text)
     }
   })

@@ -454,7 +454,7 @@ describe('a renderer that fails', () => {
       const page = await request(`${gateway.url}/cart`, { headers: HTML })
       expect([page.status, page.header('content-type')]).to.deep.equal([502, 'text/html; charset=utf-8'])
       expect(page.header('vary')).to.equal('Accept')
-      expect(page.text).to.contain('<h1>The page cannot be had at the moment</h1>')
+      expect(page.text).to.contain('<h1>The page is not available at the moment</h1>')
       const problem = await request(`${gateway.url}/cart`, { headers: { accept: '*/*' } })
       expect([problem.status, problem.header('content-type')]).to.deep.equal([502, 'application/problem+json'])
       expect(problem.json()).to.include({ code: 'upstream.bad-gateway', instance: '/cart' })

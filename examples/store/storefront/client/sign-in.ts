@@ -31,7 +31,7 @@ async function signIn(): Promise<void> {
     location.replace(nextPage())
   } catch (error) {
     const wrong = error instanceof ApiFailure && error.status === 401
-    failure.textContent = wrong ? 'E-mail address or password is not right.' : failureText(error)
+    failure.textContent = wrong ? 'E-mail address or password is wrong.' : failureText(error)
     button.disabled = false
     existing('[name=password]', HTMLInputElement).select()
   }
