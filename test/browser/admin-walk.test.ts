@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 import { expect } from 'chai'
 import type { Locator, Page } from 'playwright-core'
-import { AdminPages, NEW_PRODUCT, SIZES } from './admin-pages.js'
+import { AdminPages, NEW_PRODUCT, type Row, SIZES } from './admin-pages.js'
 import { accessibilityViolations } from './axe.js'
 
 const SIZE_NAMES = Object.keys(SIZES) as (keyof typeof SIZES)[]
@@ -56,7 +56,7 @@ async function chooseByName(page: Page, element: Locator, name: string): Promise
 
 // In `npm test`, test/browser/admin.test.ts has axe on a page of each kind, and opens a row, filters and chooses columns by keyboard.
 describe('the admin for everybody', function () {
-  this.timeout(600_000)
+  this.timeout(1_800_000)
   let admin: AdminPages
 
   before(async () => {
@@ -153,5 +153,41 @@ describe('the admin for everybody', function () {
       const [id = ''] = /\d+(?=\/show$)/.exec(page.url()) ?? []
       expect((await admin.api('admin', 'GET', `/orders/${id}`)).row['status']).to.equal('cancelled')
     })
+
+    it(`has no violation that axe finds on any page: ${size}`, async () => {
+      const { row } = await admin.api('admin', 'GET', '/admin/catalogue.json')
+      const resources = row['resources'] as readonly { readonly name: string; readonly allowed: readonly string[] }[]
+      const page = await admin.open('admin', '/', size)
+      const found: string[] = []
+      for (const path of ['/', '/accounts', ...(await pathsOf(resources))]) {
+        await page.goto(admin.urlOf(path))
+        await page.getByRole('main').getByText(/\S/).first().waitFor()
+        await page.getByRole('progressbar').first().waitFor({ state: 'detached' })
+        found.push(...(await accessibilityViolations(page)).map((one) => `${path}: ${one}`))
+        if (await page.evaluate(() => document.documentElement.scrollWidth > window.innerWidth)) {
+          found.push(`${path} is wider than the window`)
+        }
+      }
+      expect(found).to.deep.equal([])
+    })
+  }
+
+  /** The list of each resource, the form of a new row, and the page and the form of its first row. */
+  async function pathsOf(
+    resources: readonly { readonly name: string; readonly allowed: readonly string[] }[]
+  ): Promise<readonly string[]> {
+    const paths: string[] = []
+    for (const { name, allowed } of resources) {
+      if (!allowed.includes('paged')) continue
+      paths.push(`/${name}`)
+      if (allowed.includes('create')) paths.push(`/${name}/create`)
+      if (!allowed.includes('get')) continue
+      const { row } = await admin.api('admin', 'GET', `/${name}/paged?pageSize=1`)
+      const [first] = Array.isArray(row) ? (row as readonly Row[]) : []
+      if (first === undefined) continue
+      paths.push(`/${name}/${first.id}/show`)
+      if (allowed.includes('update')) paths.push(`/${name}/${first.id}`)
+    }
+    return paths
   }
 })
