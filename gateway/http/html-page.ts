@@ -16,10 +16,10 @@ input[type=search] { box-sizing: border-box; width: 100%; font: inherit; color: 
 [hidden] { display: none; }
 .quiet { color: var(--quiet); font-size: .875rem; margin: 0; }
 .docs { max-width: 82rem; margin-top: 1rem; }
-.docs header a { margin-right: 1rem; }
+.docs header a { display: inline-block; margin-right: 1rem; }
 .docs nav ul, #index { list-style: none; padding: 0; }
 .docs nav a[aria-current] { font-weight: bold; text-decoration: none; }
-#index li { border-top: 1px solid var(--line); padding: .6rem 0; }
+#index li { border-top: 1px solid var(--line); padding: .6rem 0; content-visibility: auto; contain-intrinsic-size: auto 7rem; }
 @media (min-width: 60.01rem) {
   .docs { display: grid; grid-template-columns: 15rem minmax(0, 1fr); column-gap: 2.5rem; align-items: start; }
   .docs header { grid-column: 1 / -1; }

@@ -106,8 +106,8 @@ describe('the documentation and the shop in a browser', function () {
     for (const [size, viewport] of Object.entries(VIEWPORTS)) {
       await page.setViewportSize(viewport)
       await page.emulateMedia({ colorScheme: size === 'phone' ? 'dark' : 'light' })
-      const isDark = await page.evaluate(() => document.documentElement.classList.contains('dark-mode'))
-      expect(isDark, size).to.equal(size === 'phone')
+      const html = size === 'phone' ? 'html.dark-mode' : 'html:not(.dark-mode)'
+      await page.locator(html).waitFor({ state: 'attached' })
       expect(await accessibilityViolations(page, OF_THE_LIBRARY)).to.deep.equal([])
     }
     await page.getByRole('button', { name: 'Sign out' }).click()
