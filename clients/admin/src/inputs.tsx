@@ -134,7 +134,11 @@ class Unfinished {
 /** The input of any JSON value, as text. */
 export function JsonInput({ source, label, isRequired }: JsonInputProps): ReactElement {
   const validate = (value: unknown): string | undefined =>
-    value instanceof Unfinished ? 'Enter JSON such as {"a": 1}.' : isRequired && value === undefined ? 'Required' : undefined
+    value instanceof Unfinished
+      ? 'Enter JSON such as {"a": 1}.'
+      : isRequired && value === undefined
+        ? 'Required'
+        : undefined
   const { field, fieldState, id } = useInput<{ [name: string]: unknown }>({
     source,
     validate,
