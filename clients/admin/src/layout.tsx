@@ -13,6 +13,7 @@ import {
   UserMenu,
   useUserMenu
 } from 'react-admin'
+import { COLOURS, FONT } from 'uniform-rest/look'
 import type { Catalogue } from './catalogue.js'
 import { AdminMenu } from './menu.js'
 import { PasswordDialog } from './password.js'
@@ -86,22 +87,20 @@ function PasswordItem({ onOpen }: { readonly onOpen: () => void }): ReactElement
   return <MenuItem onClick={open}>Change the password</MenuItem>
 }
 
-/** Dark enough under white text, and on white (WCAG 2.2, 1.4.3: a contrast of 4.5). */
-const BLUE = '#1565c0'
-/** Light enough on what is nearly black. */
-const LIGHT_BLUE = '#90caf9'
-
-/** The same for what deletes: that of Material UI has a contrast of 3.5. */
-const LIGHT_RED = '#ff8a80'
-
-function themeOf(base: RaThemeOptions, blue: string, red?: string): RaThemeOptions {
+/** The look of all pages, light or dark. Its colours are legible on all of its surfaces. */
+function themeOf(base: RaThemeOptions, colours: (typeof COLOURS)['light']): RaThemeOptions {
+  const accent = { main: colours.accent, contrastText: colours['on-accent'] }
   return {
     ...base,
     palette: {
       ...base.palette,
-      primary: { main: blue },
-      secondary: { main: BLUE },
-      ...(red === undefined ? {} : { error: { main: red } })
+      primary: accent,
+      secondary: accent,
+      error: { main: colours.bad },
+      warning: { main: colours.warm },
+      background: { default: colours.paper, paper: colours.card },
+      text: { primary: colours.ink, secondary: colours.quiet },
+      divider: colours.line
     },
     components: {
       ...base.components,
@@ -111,12 +110,12 @@ function themeOf(base: RaThemeOptions, blue: string, red?: string): RaThemeOptio
     },
     // Those of the system, so that nothing is loaded from elsewhere.
     typography: {
-      fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, sans-serif',
+      fontFamily: FONT,
       button: { textTransform: 'none' }
     }
   }
 }
 
-/** The usual look of react-admin, light or dark as the system is until somebody chooses. */
-export const theme = themeOf(defaultLightTheme as RaThemeOptions, BLUE)
-export const darkTheme = themeOf(defaultDarkTheme as RaThemeOptions, LIGHT_BLUE, LIGHT_RED)
+/** Light or dark as the system is until somebody chooses. */
+export const theme = themeOf(defaultLightTheme as RaThemeOptions, COLOURS.light)
+export const darkTheme = themeOf(defaultDarkTheme as RaThemeOptions, COLOURS.dark)

@@ -121,10 +121,10 @@ function Months({ counted }: { readonly counted: Counted }): ReactElement {
 }
 
 /** Each has enough contrast to white and to black (WCAG 2.2, 1.4.11). */
-const COLOURS = ['#1976d2', '#c2571a', '#2e8b57', '#a64ca6', '#7a7a00', '#d81b60', '#00838f']
+const BARS = ['#1976d2', '#c2571a', '#2e8b57', '#a64ca6', '#7a7a00', '#d81b60', '#00838f']
 
 function colourOf(at: number): string | undefined {
-  return COLOURS[at % COLOURS.length]
+  return BARS[at % BARS.length]
 }
 
 const BAR = { width: 28, step: 40, height: 110 }
