@@ -51,7 +51,7 @@ export const planLockAll = (
 
 export const planLook = (of: RowInScope<RowScope>): LookPlan => planned(of)
 
-/** The row with a value in a unique column. */
+/** The row with a value in a unique column: of its values this one and its key. */
 export const planLookBy = (of: Omit<RowInScope<RowScope>, 'key'> & { readonly where: ColumnCondition }): LookPlan =>
   planned(of)
 

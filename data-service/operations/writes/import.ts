@@ -301,7 +301,7 @@ async function createAll(call: ImportCall, upload: Upload, size: number): Promis
     } catch (error) {
       const failure = tries.failureOf(error, parsed)
       if (failure === undefined && tried < MAX_TRIES) continue
-      const { index = 0, reason = error } = failure ?? {}
+      const { index = tries.failing?.rows[0]?.index ?? 0, reason = error } = failure ?? {}
       if (reason !== undefined || tried >= MAX_TRIES) throw errorOfRow(index, error)
       known.add(index)
     }

@@ -123,8 +123,8 @@ function unshownRejection<Thrown>(error: Thrown): Thrown | DomainError {
 }
 
 const UNSHOWN_DETAIL =
-  'A row that this write reads has a stored value that is none of its type. Requests cannot write the row until the value is ' +
-  'corrected in the database.'
+  'A row that this write reads has a stored value that is none of its type. Correct the value in the database; where no rule ' +
+  'reads the row, a PUT replaces it too.'
 
 /** The property is named if the caller may read it as one of the resource or of its children. */
 function keyReason({ kind, at }: KeyConflict, resource: ReportedWrite['resource']): ConflictReason {

@@ -1,4 +1,5 @@
 import type { Children, Entity, KeyedEntity, KeyColumns } from '../../entity/entity.js'
+import type { Column } from '../../entity/fields/columns.js'
 import { asRowVersion, hasRowVersion } from '../../entity/fields/row-version.js'
 import type { Value } from '../../entity/fields/field.js'
 import { idText, type Keyed, keyOfValues, type RowKey } from '../../entity/key.js'
@@ -63,7 +64,10 @@ export class StoredRows {
   }
 
   async look(session: ReadSession, plan: LookPlan): Promise<StoredRow | undefined> {
-    const [row] = await this.#roots(session, plan.entity, { conditions: rowConditions(plan), limit: 1 })
+    const { entity } = plan
+    // A row that a property names may hold a value that cannot be read: nothing else of it is wanted here.
+    const columns = 'where' in plan ? [...new Set([...entity.key, plan.where.path.column])] : entity.columns
+    const [row] = await this.#roots(session, entity, { conditions: rowConditions(plan), columns, limit: 1 })
     return row
   }
 
@@ -178,12 +182,12 @@ export class StoredRows {
   async #roots(
     session: ReadSession,
     entity: KeyedEntity,
-    { conditions, lock, limit }: Wanted & { readonly limit?: number }
+    { conditions, lock, limit, columns = entity.columns }: WantedRoots
   ): Promise<StoredRow[]> {
     const { statements, dialect } = this.#source
     const statement = statements.rows({
       entity,
-      selected: [...entity.columns.map(own), ...(hasRowVersion(entity) ? (['rowVersion'] as const) : [])],
+      selected: [...columns.map(own), ...(hasRowVersion(entity) ? (['rowVersion'] as const) : [])],
       selectedKey: 'stored',
       conditions,
       sort: keyOrder(entity),
@@ -193,7 +197,7 @@ export class StoredRows {
     const values = boundValues(conditions, dialect)
     if (limit !== undefined) values['limit'] = BigInt(limit)
     const rows = await session.run(statement, values)
-    const names = entity.columns.map(({ name }) => name)
+    const names = columns.map(({ name }) => name)
     return rows.map((row) => storedRow(names, row))
   }
 
@@ -225,6 +229,12 @@ interface StoredChildRow extends StoredRow {
 interface Wanted {
   readonly conditions: readonly RowCondition[]
   readonly lock?: Lock
+}
+
+interface WantedRoots extends Wanted {
+  readonly limit?: number
+  /** All without them. */
+  readonly columns?: readonly Column[]
 }
 
 function rowConditions(plan: LookPlan | LockPlan): RowCondition[] {

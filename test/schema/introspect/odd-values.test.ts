@@ -4,7 +4,7 @@ import type { Stack } from '../../stack/stack.js'
 import { IntrospectedApp } from './introspected-app.js'
 
 // Values that a column can hold and that are none of its field's type: they came after the introspection, or a person knew
-// better. Each is a 500 in the rows that have it, and no other value.
+// better. Reads show null for each, and writes that read it are 422.
 
 interface OddColumn {
   readonly type: string
@@ -81,7 +81,8 @@ export default u.defineApplication({ entities, migrations: [], roles: { Writer: 
 
 /** Rows that requests write, and whose documents came from elsewhere. */
 const WRITTEN = `defineEntity({ name: 'letters', table: 'odd_letter', description: 'Letters.', rowVersion: 'content',
-  fields: { id: u.onCreate(u.int()), note: u.text(20), value: u.optional(u.json()) }, label: 'id', filterable: ['id'],
+  fields: { id: u.onCreate(u.int()), note: u.text(20), code: u.unique(u.int()), value: u.optional(u.json()) },
+  label: 'id', filterable: ['id', 'code'],
   sortable: ['id'], writes: ['create', 'update', 'delete'], access: { read: u.everyone, write: u.permission('letters:write') },
   actions: (action) => ({ mark: action({ description: 'Marks it.', when: {}, effect: { set: { note: 'marked' } } }) }) })`
 
@@ -104,8 +105,8 @@ eachDatabase((kind) => {
       ])
       const loose = kind === 'mysql' ? ["SET SESSION sql_mode = ''"] : []
       const letters = [
-        `CREATE TABLE odd_letter (id INT NOT NULL PRIMARY KEY, note VARCHAR(20) NOT NULL, value ${kind === 'mysql' ? 'LONGTEXT' : 'TEXT'})`,
-        `INSERT INTO odd_letter VALUES (1, 'good', '{"a":1}'), (2, 'odd', '{'), (3, 'odd', '{')`
+        `CREATE TABLE odd_letter (id INT NOT NULL PRIMARY KEY, note VARCHAR(20) NOT NULL, code INT NOT NULL UNIQUE, value ${kind === 'mysql' ? 'LONGTEXT' : 'TEXT'})`,
+        `INSERT INTO odd_letter VALUES (1, 'good', 11, '{"a":1}'), (2, 'odd', 12, '{'), (3, 'odd', 13, '{')`
       ]
       app = await IntrospectedApp.make(kind, letters)
       // One connection, since the mode is that of a session.
@@ -177,6 +178,32 @@ eachDatabase((kind) => {
       ])
     })
 
+    for (const onError of ['skip', 'stop']) {
+      it(`an import with by and onError=${onError} takes a row with such a value for one that exists`, async () => {
+        const id = onError === 'skip' ? 21 : 22
+        const rows = [
+          [
+            { id: 2, code: 12, note: 'again' },
+            { created: 0, existing: 1 }
+          ],
+          [
+            { id, code: id, note: 'more' },
+            { created: 1, existing: 0 }
+          ]
+        ] as const
+        for (const [body, counts] of rows) {
+          const answer = await stack.call(`/letters/import?by=code&onError=${onError}`, {
+            token,
+            method: 'POST',
+            headers: { 'content-type': 'application/x-ndjson', 'idempotency-key': `${onError}-${body.id}` },
+            body
+          })
+          expect(answer.status, answer.text).to.equal(200)
+          expect(answer.body).to.include({ rows: 1, failed: 0, ...counts })
+        }
+      })
+    }
+
     it('a write that puts a value of the type in its place corrects the row, and a delete removes it', async () => {
       const tag = async (id: number) =>
         (await stack.call(`/letters/${id}?fields=id,note,rowVersion`, { token })).headers.etag
@@ -184,7 +211,7 @@ eachDatabase((kind) => {
         token,
         method: 'PUT',
         ifMatch: await tag(2),
-        body: { note: 'new', value: [1] }
+        body: { code: 12, note: 'new', value: [1] }
       })
       expect([put.status, put.body]).to.have.deep.nested.property('[1].value', [1])
       expect((await stack.call('/letters/3', { token, method: 'DELETE', ifMatch: await tag(3) })).status).to.equal(204)
