@@ -149,7 +149,7 @@ describe('a browser session', function () {
     await page.getByLabel('E-mail address').fill('ada@example.com')
     await page.getByLabel('Password').fill('wrong')
     await page.getByRole('button', { name: 'Sign in' }).click()
-    expect(await page.getByRole('alert').innerText()).to.match(/not right/)
+    expect(await page.getByRole('alert').innerText()).to.match(/password is wrong/)
   })
 
   it('with a forged cookie is a name on a page and nothing else', async () => {
