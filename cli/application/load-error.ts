@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { suggestion } from '../../data-service/entity/fields/names.js'
@@ -9,13 +9,19 @@ import { readPackage } from './package.js'
 
 /**
  * What a person can act on where the files of an application cannot be loaded: the file, the line, the word and what would be
- * right. An error that comes from none of its files is answered as it is, and shown with its stack.
+ * right. An error that comes from none of its files, and a defect in the code of one, are answered as they are, and shown with
+ * their stack.
  */
 export async function explainedLoadError(error: unknown, folder: string): Promise<unknown> {
-  if (error instanceof StartError) return new StartError(withPlaces(error.message, folder), { cause: error })
-  if (!(error instanceof Error)) return error
-  const said = 'code' in error ? ofModules(error, folder) : ((await ofNames(error, folder)) ?? ofCode(error, folder))
-  return said === undefined ? error : new Failure(said, { cause: error })
+  try {
+    if (error instanceof StartError) return new StartError(withPlaces(error.message, folder), { cause: error })
+    if (!(error instanceof Error)) return error
+    const said = 'code' in error ? ofModules(error, folder) : ((await ofNames(error, folder)) ?? ofCode(error, folder))
+    return said === undefined ? error : new Failure(said, { cause: error })
+  } catch {
+    // What cannot be explained is still the error that happened.
+    return error
+  }
 }
 
 /** Whether Node takes the files of a folder for modules, as the nearest package.json says. */
@@ -62,7 +68,8 @@ async function ofNames(error: Error, folder: string): Promise<string | undefined
   }
   const [, from = '', name] = NOT_EXPORTED.exec(error.message) ?? []
   if (name === undefined) return undefined
-  const known = from === own ? await wordsOfPackage() : exportsOf(resolve(dirname(place.file), from))
+  const isFile = from.startsWith('.')
+  const known = from === own ? await wordsOfPackage() : isFile ? exportsOf(resolve(dirname(place.file), from)) : []
   const near = suggestion(name, known)
   const others = known.length > 0 && known.length <= 8 ? ` It exports ${known.join(', ')}.` : ''
   return `${place.shown}: '${from}' exports no value \`${name}\`.${near || others || ' A type is imported by `import type`.'}`
@@ -75,7 +82,9 @@ async function wordsOfPackage(): Promise<string[]> {
 
 /** The names that a file of the application exports, as far as its text says so. */
 function exportsOf(path: string): string[] {
-  const file = [path, path.replace(/\.(m?)js$/, '.$1ts')].find((one) => existsSync(one))
+  const file = [path, path.replace(/\.(m?)js$/, '.$1ts'), join(path, 'index.ts')].find(
+    (one) => statSync(one, { throwIfNoEntry: false })?.isFile() === true
+  )
   const text = file === undefined ? '' : readFileSync(file, 'utf8')
   return [...text.matchAll(/^export (?:async )?(?:const|let|function|class) (\w+)/gm)].map(([, name = '']) => name)
 }
@@ -83,26 +92,39 @@ function exportsOf(path: string): string[] {
 /** What esbuild says of a file that is no TypeScript, in a line of the message. */
 const NO_SYNTAX = /^(.+):(\d+):\d+: ERROR: (.+)$/m
 
-/** Of a file that cannot be read, and of a word that throws when the file is run. */
+/** Of a file that cannot be read, and of a word of the package that throws when the file is run. */
 function ofCode(error: Error, folder: string): string | undefined {
   const [, file = '', line, text = ''] = error.name === 'TransformError' ? (NO_SYNTAX.exec(error.message) ?? []) : []
   if (line !== undefined && isWithin(folder, file)) {
     return `${shown(folder, file, Number(line))}: ${text}. A comma or a bracket may be missing there, or in the line before.`
   }
   const place = placeIn(folder, error)
-  return place === undefined ? undefined : `${place.shown}: ${error.message}`
+  // What the file itself throws is a defect, which its stack leads to.
+  return place === undefined || place.throws ? undefined : `${place.shown}: ${error.message}`
 }
 
 /** A line of a stack, `at close (file:///…/tasks.ts:12:3)`, or its first one, `/…/tasks.ts:12`. */
 const FRAME = /^(?: {4}at (?:.* \()?)?((?:file:\/\/|\/|[A-Za-z]:\\).*?):(\d+)(?::\d+)?\)?$/
 
+interface Place {
+  readonly file: string
+  readonly shown: string
+  /** Whether this line threw, and not code that it calls. */
+  readonly throws: boolean
+}
+
 /** The first line of the stack that is in a file of the application. */
-function placeIn(folder: string, { stack = '' }: Error): { readonly file: string; readonly shown: string } | undefined {
+function placeIn(folder: string, { stack = '' }: Error): Place | undefined {
+  let isCalling = false
   for (const line of stack.split('\n')) {
     const [, path, number = ''] = FRAME.exec(line) ?? []
     if (path === undefined) continue
     const file = path.startsWith('file:') ? fileURLToPath(path.replace(/\?.*$/, '')) : path.replace(/\?.*$/, '')
-    if (isWithin(folder, file)) return { file, shown: shown(folder, file, Number(number)) }
+    if (isWithin(folder, file)) {
+      const throws = !isCalling && line.startsWith('    at ')
+      return { file, shown: shown(folder, file, Number(number)), throws }
+    }
+    isCalling = true
   }
   return undefined
 }

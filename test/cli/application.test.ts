@@ -2,6 +2,7 @@ import { rename, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { expect } from 'chai'
+import { explainedLoadError } from '../../cli/application/load-error.js'
 import { ApplicationFolder, runCommand } from '../harness/command.js'
 import { isSoak } from '../harness/in-soak.js'
 import { scrape } from '../harness/metrics.js'
@@ -205,6 +206,20 @@ describe('an application in a folder of its own', function () {
     expect(await told('Closes.', 'Closes it.', two)).to.equal(
       '- notes (more.ts:4, notes.ts:4): there are two resources of this name, for one path. Give one of them another `name`.'
     )
+  })
+
+  it('is told what a file exports that is found as its folder, and shown an error that cannot be explained', async () => {
+    await app.write({
+      'uniform-rest.config.ts': CONFIG.replace('./notes.js', './entities'),
+      'entities/index.ts': NOTES('notes').replace('const notes', 'const note')
+    })
+    expect((await app.run(['check'])).stderr).to.equal(
+      'uniform-rest.config.ts:3: \'./entities\' exports no value `notes`. Did you mean "note"?\n'
+    )
+    const error = Object.assign(new Error('a defect'), {
+      stack: 'Error: a defect\n    at a (file:///%E0%A4%A/a.ts:1:1)'
+    })
+    expect(await explainedLoadError(error, app.path)).to.equal(error)
   })
 
   it('is missed where there is none, and rejected without what defineApplication makes', async () => {

@@ -56,7 +56,7 @@ describe('the program uniform-rest, as a process', function () {
     await app.write({ 'uniform-rest.config.mjs': "throw new TypeError('a defect')" })
     const { code, stdout, stderr } = await app.spawn(['check'])
     expect([code, stdout]).to.deep.equal([1, ''])
-    expect(stderr).to.match(/^TypeError: a defect\n {4}at /)
+    expect(stderr).to.match(/^TypeError: a defect\n {4}at .*\buniform-rest\.config\.mjs:1:\d+/)
   })
 
   it('ends with 0 where the reader of its output has gone, as `head` does', async () => {
