@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -10,16 +10,31 @@ import { PACKAGES, readManifest, stage } from './release/stage.mjs'
 import { notesOf, writeVersion } from './release/version.mjs'
 
 const USAGE = `Usage: npm run release -- version <x.y.z>   writes the version and the section of the changelog
-       npm run release -- pack             makes what is published below dist-release/, with the SBOM, and tries to publish it
+       npm run release -- pack             makes what is published below dist-release/, with the SBOM, and tries to publish it;
+                                           --repository <url> for provenance
        npm run release -- lint             judges these packages by publint and @arethetypeswrong/cli, fetched by npx
-       npm run release -- publish          publishes them; --registry for another registry, --repository for provenance
-       npm run release -- images           builds the container images with labels
+       npm run release -- publish          publishes those that the registry has not got; --registry <url> for another one
+       npm run release -- images           builds the container images with labels; --repository <url> for that of their source
        npm run release -- tag              tags the commit, with the notes of the version`
 
 /** Below the project, where git ignores it. */
 const OUT = join(projectRoot, 'dist-release')
 
 const OPTIONS = /** @type {const} */ ({ registry: { type: 'string' }, repository: { type: 'string' } })
+
+/**
+ * What each step takes besides its name.
+ *
+ * @type {Readonly<Record<string, readonly string[]>>}
+ */
+const TAKES = {
+  version: ['<x.y.z>'],
+  pack: ['--repository'],
+  lint: [],
+  publish: ['--registry'],
+  images: ['--repository'],
+  tag: []
+}
 
 /** Versions of the programs that judge packages: they are fetched when a release is made, and are in no installation. */
 const LINTERS = [
@@ -76,15 +91,57 @@ function lint() {
   }
 }
 
-/** @param {string | undefined} registry */
+/**
+ * Publishes what the registry has not got, so that it can be run again after a step that failed.
+ *
+ * @param {string | undefined} registry
+ */
 function publish(registry) {
   const where = registry === undefined ? [] : ['--registry', registry]
+  for (const from of PACKAGES) checkStaged(from)
   for (const from of PACKAGES) {
-    const { publishConfig } = /** @type {{ publishConfig?: { provenance?: boolean } }} */ (readManifest(staged(from)))
+    const { name, version, publishConfig } =
+      /** @type {import('./release/stage.mjs').Manifest & { publishConfig?: { provenance?: boolean } }} */ (
+        readManifest(staged(from))
+      )
+    if (isPublished(`${name}@${version}`, where)) {
+      process.stdout.write(`${name} ${version}: the registry has it already\n`)
+      continue
+    }
     // Only a build service that npm knows can sign where the package comes from.
     const proves = publishConfig?.provenance === true && registry === undefined
     run('npm', ['publish', ...where, `--provenance=${proves}`, '--loglevel=warn'], { cwd: staged(from) })
   }
+}
+
+/**
+ * Throws a Failure unless what is staged is of the version that is released.
+ *
+ * @param {string} from
+ */
+function checkStaged(from) {
+  const { name, version } = readManifest(join(projectRoot, from))
+  const found = existsSync(join(staged(from), 'package.json')) ? readManifest(staged(from)).version : 'nothing'
+  if (found === version) return
+  throw new Failure(
+    `${staged(from)} holds ${found}, and ${name} is at ${version}. Run \`npm run release -- pack\` first.`
+  )
+}
+
+/**
+ * Whether a registry has this version of a package.
+ *
+ * @param {string} what
+ * @param {readonly string[]} where
+ */
+function isPublished(what, where) {
+  const args = ['view', what, 'version', '--json', ...where]
+  const { error, status, stdout, stderr } = spawnSync('npm', args, { cwd: projectRoot, encoding: 'utf8' })
+  if (error !== undefined) throw new Failure(`npm cannot be run: ${error.message}.`)
+  // npm prints nothing for a version that a known package has not got, and E404 for an unknown one.
+  if (status === 0) return stdout.trim() !== ''
+  if (/\bE404\b/.test(stdout + stderr)) return false
+  throw new Failure(`npm ${args.join(' ')} failed: ${stderr.trim()}`)
 }
 
 /** @param {string | undefined} repository */
@@ -126,9 +183,30 @@ async function setVersion(version) {
   writeVersion(version, others)
 }
 
+/** Throws a Failure for what the step does not take. */
+function readArguments() {
+  let parsed
+  try {
+    parsed = parseArgs({ options: OPTIONS, allowPositionals: true })
+  } catch (error) {
+    throw new Failure(`${error instanceof Error ? error.message : String(error)}\n${USAGE}`)
+  }
+  const { values, positionals } = parsed
+  const [step = '', version, ...more] = positionals
+  const takes = Object.hasOwn(TAKES, step) ? TAKES[step] : undefined
+  if (takes === undefined) throw new Failure(USAGE)
+  const given = [
+    ...Object.keys(values).map((name) => `--${name}`),
+    ...(step === 'version' ? more : positionals.slice(1))
+  ]
+  const refused = given.find((one) => !takes.includes(one))
+  if (refused === undefined) return { step, version, values }
+  const right = takes.length === 0 ? 'nothing' : takes.join(' and ')
+  throw new Failure(`The step ${step} takes ${right}, not ${refused}.\n${USAGE}`)
+}
+
 await runCommand(async () => {
-  const { values, positionals } = parseArgs({ options: OPTIONS, allowPositionals: true })
-  const [step, version] = positionals
+  const { step, version, values } = readArguments()
   if (step === 'version') await setVersion(version)
   else if (step === 'pack') await pack(values.repository)
   else if (step === 'lint') lint()

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -35,5 +36,26 @@ describe('the version of a release', () => {
     expect(ours.filter((path) => path.startsWith('node_modules/'))).to.deep.equal([])
     const page = readFileSync(join(packageRoot, 'docs/versions.md'), 'utf8')
     expect(made.withVersion(page, '99.98.97')).to.include('\nuniform-rest 99.98.97\n')
+  })
+})
+
+describe('a step of a release', () => {
+  const refused = (...args: string[]): string => {
+    const tool = join(packageRoot, 'tools/release.mjs')
+    const { status, stdout, stderr } = spawnSync(process.execPath, [tool, ...args], { encoding: 'utf8' })
+    expect([status, stdout], stderr).to.deep.equal([1, ''])
+    return stderr
+  }
+
+  it('takes its own options alone', () => {
+    expect(refused('publish', '--repository', 'https://git.example/a')).to.include(
+      'The step publish takes --registry, not --repository.'
+    )
+    expect(refused('tag', 'v1')).to.include('The step tag takes nothing, not v1.')
+    expect(refused('lint', '--registry', 'https://npm.example')).to.include('takes nothing, not --registry.')
+    expect(refused('pack', '--registri', 'a'))
+      .to.include("Unknown option '--registri'")
+      .and.include('Usage: ')
+    expect(refused()).to.match(/^Usage: /)
   })
 })

@@ -85,6 +85,19 @@ describe('a release', function () {
       return ended.stdout
     }
     await done(process.execPath, [RELEASE, 'publish', '--registry', url])
+    const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as {
+      readonly version: string
+    } // ours
+    expect(await done(process.execPath, [RELEASE, 'publish', '--registry', url])).to.include(
+      `uniform-rest ${version}: the registry has it already`
+    )
+    const staged = join(RELEASED, 'uniform-rest/package.json')
+    const manifest = readFileSync(staged, 'utf8')
+    writeFileSync(staged, manifest.replace(`"version": "${version}"`, '"version": "0.0.1"'))
+    const stale = await folder.end(folder.start(process.execPath, [RELEASE, 'publish', '--registry', url], { env }))
+    expect([stale.code, stale.stdout]).to.deep.equal([1, ''])
+    expect(stale.stderr).to.include(`holds 0.0.1, and uniform-rest is at ${version}. Run \`npm run release -- pack\``)
+    writeFileSync(staged, manifest)
     await done('npx', ['--yes', 'uniform-rest', 'init', 'my-app'])
     await done('npm', ['install', '--no-audit', '--no-fund'], 'my-app')
     expect(await done('npm', ['run', 'check'], 'my-app')).to.include('1 entity, no mistakes.')
