@@ -51,14 +51,17 @@ export const docsRoutes = fp<{
       return reply.headers(HTML_HEADERS).send(body)
     })
 
-    // The address that people guess. The pages above and below win over a resource of their name.
+    // The addresses that people guess. The pages above and below win over a resource of their name.
     const shortUrl = '/docs/:resource'
     answerOtherMethods(app, { url: shortUrl, routed: ['GET', 'HEAD'] })
-    app.get<{ Params: { resource: string } }>(shortUrl, async (request, reply) =>
-      reply
-        .header('cache-control', 'no-store')
-        .redirect(resourcePageUrl(address.baseFor(request), encodeURIComponent(request.params.resource)), 308)
-    )
+    app.get<{ Params: { resource: string } }>(shortUrl, async (request, reply) => {
+      const base = address.baseFor(request)
+      const { resource } = request.params
+      const target = ['', 'resources'].includes(resource)
+        ? `${base}${overviewUrl}`
+        : resourcePageUrl(base, encodeURIComponent(resource))
+      return reply.header('cache-control', 'no-store').redirect(target, 308)
+    })
 
     const script = await readSearchScript()
     const searchUrl = '/docs/search'

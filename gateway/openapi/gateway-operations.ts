@@ -655,6 +655,17 @@ function serviceOperations(components: Components): GatewayOperation[] {
     }),
     operation(components, {
       ...service,
+      path: '/docs/{resource}',
+      id: 'short resource page',
+      summary: 'A shorter path of that page',
+      description: 'It leads to the page, whether there is such a resource or not.',
+      parameters: [{ name: 'resource', in: 'path', description: 'Name of a resource.', required: true, schema: TEXT }],
+      status: 308,
+      answer: 'To the page.',
+      headers: ['Location', 'Cache-Control']
+    }),
+    operation(components, {
+      ...service,
       path: '/docs/search',
       id: 'search page',
       summary: 'An index of resources, fields, actions and operations, with a search',

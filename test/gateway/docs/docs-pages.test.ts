@@ -127,6 +127,11 @@ describe('GET /docs/resources/{resource}', () => {
         'no-store'
       ])
     }
+    // What is left of the address of a page leads to all pages.
+    for (const path of ['/docs/', '/docs/resources']) {
+      const { statusCode, headers } = await gateway.app.inject(`/api${path}`)
+      expect([statusCode, headers.location], path).to.deep.equal([308, `${BASE}/docs`])
+    }
     await gateway.close()
   })
 
