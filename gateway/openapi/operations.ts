@@ -131,7 +131,8 @@ const CODES = {
     'conflict',
     'state.invalid'
   ],
-  delete: [...ANY, ...ROW, 'precondition.malformed', 'conflict']
+  // Also without a condition: a stored value that cannot be read keeps a history or a hook from having the row.
+  delete: [...ANY, ...ROW, 'precondition.malformed', 'conflict', 'state.invalid']
 } as const satisfies Readonly<Record<string, readonly ErrorCode[]>>
 
 function problems(components: Components, name: keyof typeof CODES): object {
@@ -547,10 +548,7 @@ function deleteOperation(components: Components, resource: Resource): Documented
         ...sharedSuccess(components, 'Deleted', { status: 204, description: 'It is gone.', headers: ENTITY_HEADERS }),
         ...problems(components, 'delete'),
         // A delete is guarded if it names a version, and not otherwise.
-        412: problemResponses(components, { name: 'delete', codes: ['conflict'], guarded: true })[412],
-        ...(deleteCondition === ''
-          ? {}
-          : { 422: problemResponses(components, { name: 'delete', codes: ['state.invalid'] })[422] })
+        412: problemResponses(components, { name: 'delete', codes: ['conflict'], guarded: true })[412]
       }
     }
   }
