@@ -10,6 +10,8 @@ import { resourcePage } from './resource-page.js'
 import { readSearchScript, searchPage } from './search-page.js'
 import { tryOutRoutes } from './try-out.js'
 
+const NO_RESOURCE = 'There is no resource of this name; /docs shows what there is.'
+
 /**
  * `GET /docs`, `GET /docs/resources/{resource}`, `GET /docs/search` and `GET /docs/try`: the documentation for people, with
  * what the caller may see.
@@ -41,7 +43,7 @@ export const docsRoutes = fp<{
       const { body } = await documents.for(request, reply, ({ resources }) => {
         const resource = resources.get(request.params.resource)
         if (resource === undefined) {
-          throw new DomainError('route.not-found', 'There is no resource of this name; /docs shows what there is.')
+          throw new DomainError('route.not-found', NO_RESOURCE)
         }
         return {
           key: `docs of ${resource.name} ${base}`,
@@ -57,6 +59,8 @@ export const docsRoutes = fp<{
     app.get<{ Params: { resource: string } }>(shortUrl, async (request, reply) => {
       const base = address.baseFor(request)
       const { resource } = request.params
+      // A redirect repeats what it is asked for.
+      if (!/^[a-z0-9-]{0,100}$/.test(resource)) throw new DomainError('route.not-found', NO_RESOURCE)
       const target = ['', 'resources'].includes(resource)
         ? `${base}${overviewUrl}`
         : resourcePageUrl(base, encodeURIComponent(resource))
