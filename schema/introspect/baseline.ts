@@ -15,10 +15,17 @@ import type { EntityDraft } from './entity-draft.js'
  */
 export function baselineFile(name: string, drafts: readonly EntityDraft[], isTyped: boolean): string {
   const wanted = entityTables(drafts.map(entityOf), 'primary')
-  const { steps } = difference(new Map(), wanted, { engineTables: new Set() })
+  const { steps, problems } = difference(new Map(), wanted, { engineTables: new Set() })
+  const made = new Set(steps.map(({ table }) => table))
+  const missing = [...wanted.tables.keys()].filter((table) => !made.has(table))
+  if (missing.length > 0) {
+    throw new Error(
+      `The baseline has no step for ${missing.join(', ')}, since no migration can say: ${problems.join('; ')}`
+    )
+  }
   const filled = new Set(
     drafts.flatMap(({ table, fields }) =>
-      fields.filter(({ word }) => isFilled(word)).map(({ column: filledColumn }) => `${table}.${filledColumn}`)
+      fields.filter(({ word }) => hasFilled(word)).map(({ column: filledColumn }) => `${table}.${filledColumn}`)
     )
   )
   return migrationFile(
@@ -31,6 +38,11 @@ export function baselineFile(name: string, drafts: readonly EntityDraft[], isTyp
 /** Words for columns that the database fills, by an expression that no builder of migrations can say. */
 function isFilled({ word }: ColumnWord): boolean {
   return word === 'generated' || word === 'filledByDatabase'
+}
+
+/** Whether one of them stands anywhere in the word: `hidden(filledByDatabase(text(60)))`. */
+function hasFilled(word: ColumnWord): boolean {
+  return isFilled(word) || word.args.some((one) => isColumnWord(one) && hasFilled(one))
 }
 
 /**
@@ -113,7 +125,8 @@ function entityOf(draft: EntityDraft): Entity {
 }
 
 /** The word without what says that the database fills the column, which migrations have no word for. */
-function plainWord(word: ColumnWord): ColumnWord {
-  const [inner] = word.args
-  return isFilled(word) && inner !== undefined && isColumnWord(inner) ? plainWord(inner) : word
+function plainWord({ word, args }: ColumnWord): ColumnWord {
+  const plain = args.map((one) => (isColumnWord(one) ? plainWord(one) : one))
+  const [inner] = plain
+  return isFilled({ word, args }) && inner !== undefined && isColumnWord(inner) ? inner : { word, args: plain }
 }

@@ -427,20 +427,39 @@ const FILLED = {
     "v BLOB NOT NULL DEFAULT x'00ff', made_at TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP, row_version BLOB NOT NULL)"
 }
 
+/** Columns that are hidden by their names and that the database fills, by a default or in every row. */
+const FILLED_SECRETS = {
+  mysql:
+    "CREATE TABLE login (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, name VARCHAR(20) NOT NULL DEFAULT 'ada', " +
+    "password VARCHAR(60) DEFAULT '', passwd VARCHAR(60) NOT NULL DEFAULT (uuid()), " +
+    'password_hash VARCHAR(60) AS (sha1(name)) STORED, row_version BINARY(8) NOT NULL)',
+  sqlite:
+    "CREATE TABLE login (id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, name VARCHAR(20) NOT NULL DEFAULT 'ada', " +
+    "password VARCHAR(60) DEFAULT '', passwd VARCHAR(60) NOT NULL DEFAULT (lower('X')), " +
+    'password_hash VARCHAR(60) AS (lower(name)) STORED, row_version BLOB NOT NULL)'
+}
+
 eachDatabase((kind) => {
   describe(`the baseline of a table with defaults of ${kind}`, function () {
     this.timeout(120_000)
 
-    it('makes a table in which requests create rows, in an empty database of any kind', async () => {
-      const app = await IntrospectedApp.make(kind, [FILLED[kind]])
+    it('makes tables in which requests create rows, in an empty database of any kind', async () => {
+      const app = await IntrospectedApp.make(kind, [FILLED[kind], FILLED_SECRETS[kind]])
       try {
         await app.run('introspect')
+        const logins = await app.read('entities/logins.ts')
+        for (const word of ['filledByDatabase(optional(text(60, 0)))', 'filledByDatabase(text(60, 0))', 'generated(']) {
+          expect(logins).to.include(`: hidden(${word}`)
+        }
         for (const target of databaseKinds()) {
           const empty = await freshDatabase(target)
           const stack = await app.start(empty)
           try {
-            const made = await stack.call('/filleds', { token: stack.token({ sub: 'a', role: 'Admin' }), body: {} })
-            expect(made.status, `${target}: ${made.text}`).to.equal(201)
+            const token = stack.token({ sub: 'a', role: 'Admin' })
+            for (const path of ['/filleds', '/logins']) {
+              const made = await stack.call(path, { token, body: {} })
+              expect(made.status, `${path} on ${target}: ${made.text}`).to.equal(201)
+            }
           } finally {
             await stack.stop()
             await empty.dispose()
