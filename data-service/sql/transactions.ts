@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { type Cancellation, throwIfAborted, raceAbort } from '../../shared/transport/cancellation.js'
 import { DomainError } from '../../shared/errors.js'
 import type { Value } from '../entity/fields/field.js'
+import { UnshownValue } from '../entity/fields/unshown.js'
 import { CONFLICT_DETAIL } from '../plan/model/key-conflict.js'
 import {
   type BatchOutcome,
@@ -151,6 +152,8 @@ export class TransactionAttempt implements WriteSession {
   #gathered: GatheredStatement[] | undefined
   #running = 0
   #failure: { readonly error: unknown } | undefined
+  /** Of a statement that the server has answered, with a value that is none of its type. Others may follow, and no COMMIT. */
+  #unshown: UnshownValue | undefined
   #phase: 'work' | 'commit' | 'over' = 'work'
   #lastChange: LastChange | undefined
   #hasSent = false
@@ -292,6 +295,8 @@ export class TransactionAttempt implements WriteSession {
         }
       })
     } catch (error) {
+      // A statement behind it may have failed too.
+      if (!this.#isOver()) this.#failure ??= { error }
       for (const { reject } of gathered.slice(settled)) reject(error)
     }
   }
@@ -326,6 +331,7 @@ export class TransactionAttempt implements WriteSession {
   /** Rejects without a COMMIT if a statement failed, is still running, or the signal is aborted. */
   async commit(): Promise<void> {
     if (this.#failure !== undefined) throw this.#failure.error
+    if (this.#unshown !== undefined) throw this.#unshown
     if (this.#running > 0) throw new TypeError('A statement of the transaction was not waited for')
     throwIfAborted(this.#signal)
     if (this.#isDryRun) return await this.rollback()
@@ -369,7 +375,8 @@ export class TransactionAttempt implements WriteSession {
       } catch (error) {
         if (error instanceof FirstStatementFailed) throw error.cause
         // What a statement comes to that nobody waited for is not the reason why the transaction was given up.
-        if (!this.#isOver()) this.#failure = { error }
+        if (error instanceof UnshownValue) this.#unshown ??= error
+        else if (!this.#isOver()) this.#failure = { error }
         throw error
       }
     })

@@ -3,6 +3,7 @@ import type { DeleteBatchResponse } from '../../../shared/gen/entity/v1/DeleteBa
 import type { UpdateBatchRequest__Output } from '../../../shared/gen/entity/v1/UpdateBatchRequest.js'
 import type { UpdateBatchResponse } from '../../../shared/gen/entity/v1/UpdateBatchResponse.js'
 import type { CallContext } from '../../entity/caller.js'
+import { UnshownValue } from '../../entity/fields/unshown.js'
 import { idText, type RowKey } from '../../entity/key.js'
 import { writeScope } from '../../plan/authorize.js'
 import { parseDeleteBatch, parseUpdateBatch, type ParsedItems } from '../../plan/batch-requests.js'
@@ -130,13 +131,19 @@ async function lockInOrder(parsed: ParsedBatch, steps: WriteSteps): Promise<void
   for (const some of inGroups(sorted, resource.entity)) await lockItems(parsed, some, steps)
 }
 
-function lockItems(
+async function lockItems(
   { resource: { entity }, writer }: ParsedBatch,
   items: ParsedBatch['items'],
   { unit }: WriteSteps
 ): Promise<ReadonlyMap<string, StoredRow>> {
   const keys = items.map(({ rowKey }) => rowKey)
-  return unit.lockAll(planLockAll({ entity, keys, scope: writeScope(writer).before }))
+  try {
+    return await unit.lockAll(planLockAll({ entity, keys, scope: writeScope(writer).before }))
+  } catch (error) {
+    // The rows are locked all the same. The write of each item reads its own again, and says which of them cannot be read.
+    if (error instanceof UnshownValue) return new Map()
+    throw error
+  }
 }
 
 function compareKeys(one: RowKey, other: RowKey): number {

@@ -3,6 +3,7 @@ import { DomainError } from '../../../shared/errors.js'
 import { type Change, type NamedValues, reject, type Rejection } from '../../entity/action.js'
 import type { Children, Column } from '../../entity/entity.js'
 import type { Value } from '../../entity/fields/field.js'
+import { UnshownValue } from '../../entity/fields/unshown.js'
 import { checkAnswered } from '../../entity/fields/definition-words.js'
 import { idOf, idText, type RowKey } from '../../entity/key.js'
 import { CHANGE } from '../../entity/known-words.js'
@@ -112,13 +113,38 @@ async function lockAlone(root: WrittenRoot<DeletePlan['expected']>, steps: Write
 }
 
 async function lockRow(
-  { resource: { entity }, key, scope }: WrittenRoot<DeletePlan['expected']>,
+  root: WrittenRoot<DeletePlan['expected']>,
   children: readonly Children[],
-  { unit }: WriteSteps
+  steps: WriteSteps
 ): Promise<LockedRow> {
-  const locked = await unit.lock(planLock({ entity, key, scope: scope.before, children }))
+  const { resource, key, scope } = root
+  const plan = planLock({ entity: resource.entity, key, scope: scope.before, children })
+  const locked = await staleBeforeUnshown(root, steps.unit.lock(plan), steps)
   if (locked === undefined) throw noSuchRow()
   return locked
+}
+
+/**
+ * What the read answers. A row with a value that is none of its type is there and within the scope, and cannot be read: what
+ * comes before its state (decision 006) is told without it.
+ */
+async function staleBeforeUnshown<Row>(
+  root: WrittenRoot<DeletePlan['expected']>,
+  read: Promise<Row>,
+  { unit }: WriteSteps
+): Promise<Row> {
+  try {
+    return await read
+  } catch (error) {
+    const { resource, key, scope, expected } = root
+    const { entity } = resource
+    if (!(error instanceof UnshownValue)) throw error
+    if (isLeftOutside(root)) throw outsideScope()
+    if (expected === 'unconditional' || !hasRowVersion(entity)) throw error
+    // Whatever it writes is rolled back with the error.
+    const isCurrent = await unit.update(planUpdate({ entity, key, scope, expected, required: [], values: new Map() }))
+    throw isCurrent ? error : stale('stale: the row has another version')
+  }
 }
 
 /**
@@ -217,11 +243,12 @@ export async function deleteRoot(root: WrittenRoot<DeletePlan['expected']>, step
  * Why no row matched: there is none for this caller, the write would give it away, it has another version, or it is in
  * another state.
  */
-async function whyUnmatched(root: WrittenRoot<DeletePlan['expected']>, { unit }: WriteSteps): Promise<DomainError> {
+async function whyUnmatched(root: WrittenRoot<DeletePlan['expected']>, steps: WriteSteps): Promise<DomainError> {
   const { key, scope, expected, state } = root
   const { entity } = root.resource
   if (expected === 'unconditional' && state.required.length === 0) return noSuchRow()
-  const row = await unit.look(planLook({ entity, key, scope: scope.before }))
+  const look = steps.unit.look(planLook({ entity, key, scope: scope.before }))
+  const row = await staleBeforeUnshown(root, look, steps)
   if (row === undefined) return noSuchRow()
   if (isLeftOutside(root, namedRow(row))) return outsideScope()
   if (expected !== 'unconditional' && !isExpected(row, expected)) return stale('stale: the row has another version')

@@ -84,7 +84,8 @@ const WRITTEN = `defineEntity({ name: 'letters', table: 'odd_letter', descriptio
   fields: { id: u.onCreate(u.int()), note: u.text(20), code: u.unique(u.int()), value: u.optional(u.json()) },
   label: 'id', filterable: ['id', 'code'],
   sortable: ['id'], writes: ['create', 'update', 'delete'], access: { read: u.everyone, write: u.permission('letters:write') },
-  actions: (action) => ({ mark: action({ description: 'Marks it.', when: {}, effect: { set: { note: 'marked' } } }) }) })`
+  actions: (action) => ({ mark: action({ description: 'Marks it.', when: {}, effect: { set: { note: 'marked' } } }),
+    judge: action({ description: 'Judges it.', when: {}, change: ({ root }) => ({ set: { note: root.note } }) }) }) })`
 
 eachDatabase((kind) => {
   describe(`stored values that are none of their type on ${kind}`, function () {
@@ -176,6 +177,35 @@ eachDatabase((kind) => {
         { id: 2, note: 'odd' },
         { id: 3, note: 'odd' }
       ])
+    })
+
+    it('a stale write over such a value is 412, whatever would read the row, and writes nothing', async () => {
+      const { body, headers } = await stack.call('/letters/1', { token })
+      const ifMatch = headers.etag
+      const { rowVersion } = body as { readonly rowVersion: string }
+      const note = { note: 'new' }
+      const refused = {
+        patch: await stack.call('/letters/2', { token, method: 'PATCH', ifMatch, body: note }),
+        'patch of JSON': await stack.call('/letters/2', { token, method: 'PATCH', ifMatch, body: { value: { b: 1 } } }),
+        put: await stack.call('/letters/2', { token, method: 'PUT', ifMatch, body: { ...note, code: 12, value: [1] } }),
+        action: await stack.call('/letters/2/mark', { token, method: 'PUT', ifMatch, body: {} }),
+        'action that looks at the row': await stack.call('/letters/2/judge', {
+          token,
+          method: 'PUT',
+          ifMatch,
+          body: {}
+        }),
+        delete: await stack.call('/letters/2', { token, method: 'DELETE', ifMatch }),
+        'dry run': await stack.call('/letters/2?dryRun=true', { token, method: 'PATCH', ifMatch, body: note })
+      }
+      for (const [what, answer] of Object.entries(refused)) {
+        expect([answer.status, (answer.body as { readonly code: string }).code], what).to.deep.equal([412, 'conflict'])
+      }
+      const items = [3, 2].map((id) => ({ id, ...note, rowVersion }))
+      const batch = await stack.call('/letters/batch', { token, method: 'PATCH', body: items })
+      expect([batch.status, batch.body], batch.text).to.have.deep.nested.property('[1].code', 'conflict')
+      const [rows] = await app.sql.query("SELECT id FROM odd_letter WHERE note = 'odd' AND value = '{' ORDER BY id")
+      expect(rows).to.deep.equal([{ id: 2 }, { id: 3 }])
     })
 
     for (const onError of ['skip', 'stop']) {
