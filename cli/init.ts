@@ -38,7 +38,7 @@ export async function init(line: CommandLine): Promise<number> {
   await explainSystemErrors(folder, () => checkEmpty(folder))
   const chosen = await choices(values, line)
   await explainSystemErrors(folder, async () => {
-    const to = { folder, replace: (text: string) => named(text, name) }
+    const to = { folder, replace: (text: string) => named(deployedBy(chosen.deployment, text), name) }
     if (isBare) await copyTemplate(BARE_TEMPLATE, to)
     await copyTemplate(TEMPLATE, {
       ...to,
@@ -50,10 +50,11 @@ export async function init(line: CommandLine): Promise<number> {
   })
   const shown = relative(directory, folder) || '.'
   const what = isBare ? 'without an entity' : 'with one entity, tasks'
-  const database =
-    chosen.database === 'mariadb' && chosen.deployment === 'compose'
+  const server =
+    chosen.deployment === 'compose'
       ? '  docker compose up --detach --wait database\n'
-      : ''
+      : '  (write the address of your server into DATABASE_URL in .env)\n'
+  const database = chosen.database === 'mariadb' ? server : ''
   const last = isBare ? '  DATABASE_URL=… npx uniform-rest introspect\n' : `${database}  npm start\n`
   stdout.write(
     `${shown} holds a new application ${what}. Its README.md says every step; the first are\n\n` +
@@ -99,7 +100,7 @@ async function choices(flags: Partial<Choices>, { stdin, stdout }: CommandLine):
 async function writeChoices(folder: string, { database, owner }: Choices): Promise<void> {
   const example = await readFile(join(folder, '.env.example'), 'utf8')
   const made = example.replaceAll(/^#(\w+)=$/gm, (_line, name: string) => `${name}=${randomBytes(32).toString('hex')}`)
-  const password = /^MARIADB_MIGRATION_PASSWORD=(.*)$/m.exec(made)?.[1] ?? ''
+  const password = /^MARIADB_MIGRATION_PASSWORD=(.*)$/m.exec(made)?.[1] ?? '<password>'
   const url = made.replace(/^#(DATABASE_URL=.*)<password>/m, `$1${password}`)
   await writeFile(join(folder, '.env'), database === 'mariadb' ? url : made, { flag: 'wx', mode: 0o600 })
   if (owner === '') return
@@ -164,6 +165,15 @@ const EXAMPLE: readonly string[] = ['entities', 'migrations', 'test', 'README.md
 
 /** What runs it in containers. */
 const DEPLOYMENT: readonly string[] = ['Dockerfile', 'docker-compose.yml', 'dot-dockerignore', 'database']
+
+/** A part of the template for containers, and what stands in its place without them. */
+const PART = /\{\{compose\}\}\n?(.*?)(?:\{\{none\}\}\n?(.*?))?\{\{end\}\}\n?/gs
+
+function deployedBy(deployment: string, text: string): string {
+  return text.replaceAll(PART, (_part, compose: string, none: string = '') =>
+    deployment === 'compose' ? compose : none
+  )
+}
 
 const NAME_OF_TEMPLATE = 'my-app'
 

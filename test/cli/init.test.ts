@@ -120,6 +120,29 @@ describe('uniform-rest init', () => {
     expect(await readdir(join(folder, 'told'))).to.include.members(['Dockerfile', 'docker-compose.yml', 'database'])
   })
 
+  it('leaves out of its pages and settings what it has no files of', async () => {
+    for (const [name, ...more] of [['app'], ['bare', '--no-example']] as const) {
+      const made = async (deployment: string, database: string): Promise<(name: string) => Promise<string>> => {
+        const into = `${name}-${deployment}-${database}`
+        const args = ['init', into, ...more, '--deployment', deployment, '--database', database]
+        expect((await runCommand(args, { directory: folder })).code).to.equal(0)
+        for (const one of await readdir(join(folder, into), { recursive: true, withFileTypes: true })) {
+          if (!one.isFile()) continue
+          const text = await readFile(join(one.parentPath, one.name), 'utf8')
+          expect(text, one.name).to.not.match(/\{\{(?:compose|none|end)\}\}/)
+          if (deployment === 'none') expect(text, one.name).to.not.match(/docker|`database\/`|MIGRATION_PASSWORD/i)
+        }
+        return (file) => readFile(join(folder, into, file), 'utf8')
+      }
+      const composed = await made('compose', 'mariadb')
+      expect(await composed('README.md')).to.include('| `docker-compose.yml`, `Dockerfile`, `database/` |')
+      const alone = await made('none', 'mariadb')
+      // No start takes it for an address before the person has written one.
+      expect(await alone('.env')).to.match(/^DATABASE_URL=mariadb:\/\/<account>:<password>@<host>:3306\/app$/m)
+      expect(await (await made('none', 'sqlite'))('.env')).to.match(/^#DATABASE_URL=/m)
+    }
+  })
+
   it('overwrites nothing, and takes no name that npm would not', async () => {
     const taken = join(folder, 'taken')
     await mkdir(taken)
