@@ -109,21 +109,26 @@ export function draftEntities(schema: LiveSchema, options: DraftOptions): Drafts
   const taken = new Set([...RESERVED, ...options.resources.values(), ...options.files])
   const stripped = withoutPrefix([...schema.tables.keys()], options.stripPrefix ?? '', taken)
   const begun: BegunDraft[] = []
-  const spelledOtherwise = otherSpellings(schema, options)
-  for (const table of schema.tables.values()) {
-    if (options.isEngineTable(table.name)) continue
-    const other = spelledOtherwise(table.name)
-    if (other !== undefined) {
-      leftOut.push({ table: table.name, why: `its name differs from that of \`${other}\` in letter case only` })
-      continue
-    }
-    const isRecord = RECORDS.test(table.name)
-    const found = isRecord ? { why: 'it is the record of migrations of another tool' } : beginDraft(table, options)
-    if ('why' in found) leftOut.push({ table: table.name, ...found })
+  const found = [...schema.tables.values()]
+    .filter(({ name }) => !options.isEngineTable(name))
+    .map((table) => {
+      const isRecord = RECORDS.test(table.name)
+      return {
+        table: table.name,
+        draft: isRecord ? { why: 'it is the record of migrations of another tool' } : beginDraft(table, options)
+      }
+    })
+  const drafted = found.flatMap(({ table, draft }) => ('why' in draft ? [] : [table]))
+  const spelledOtherwise = otherSpellings(drafted, options)
+  for (const { table, draft } of found) {
+    const other = spelledOtherwise(table)
+    if ('why' in draft) leftOut.push({ table, ...draft })
+    else if (other !== undefined)
+      leftOut.push({ table, why: `its name differs from that of \`${other}\` in letter case only` })
     else {
-      const known = options.resources.get(table.name)
-      const resource = known ?? resourceName(stripped.get(table.name) ?? table.name, taken)
-      begun.push({ ...found, resource })
+      const known = options.resources.get(table)
+      const resource = known ?? resourceName(stripped.get(table) ?? table, taken)
+      begun.push({ ...draft, resource })
     }
   }
   const typed = begun.map((one) => ({ ...one, columns: one.columns.map((column) => asInKey(column, one, begun)) }))
@@ -132,14 +137,14 @@ export function draftEntities(schema: LiveSchema, options: DraftOptions): Drafts
 }
 
 /**
- * The table that keeps another one out, which has its name in other letters. Some servers hold both, but no application can
- * name both: its tests run where letter case does not count. A table that is served already stays.
+ * The table that keeps another one out, which has its name in other letters, among tables that an entity file can be written for.
+ * Some servers hold both, but no application can name both: its tests run where letter case does not count. A table that is
+ * served already stays.
  */
 function otherSpellings(
-  schema: LiveSchema,
+  names: readonly string[],
   { resources, isEngineTable }: DraftOptions
 ): (table: string) => string | undefined {
-  const names = [...schema.tables.keys()]
   const first = new Map<string, string>()
   for (const name of [...names.filter((one) => resources.has(one)), ...names]) {
     const folded = name.toLowerCase()

@@ -22,7 +22,12 @@ function statements(kind: 'mysql' | 'sqlite'): string[] {
       ? [
           'CREATE TABLE Invoice (id INT NOT NULL PRIMARY KEY, total INT)',
           'CREATE TABLE invoice (id INT NOT NULL PRIMARY KEY, paid INT)',
-          'CREATE TABLE UR_Outbox (id INT NOT NULL PRIMARY KEY)'
+          'CREATE TABLE UR_Outbox (id INT NOT NULL PRIMARY KEY)',
+          // Of each pair one has nothing to serve, whichever comes first.
+          'CREATE TABLE Voucher (token VARCHAR(80))',
+          'CREATE TABLE voucher (id INT NOT NULL PRIMARY KEY)',
+          'CREATE TABLE Receipt (id INT NOT NULL PRIMARY KEY)',
+          'CREATE TABLE receipt (token VARCHAR(80))'
         ]
       : []),
     `CREATE TABLE logins (id INT NOT NULL PRIMARY KEY, email VARCHAR(80), token VARCHAR(80), api_token VARCHAR(80),
@@ -51,6 +56,9 @@ eachDatabase((kind) => {
           /^\W*(?:invoice is left out: .* `Invoice`|Invoice is left out: .* `invoice`) in letter case only/m
         )
         expect(ran.stdout).to.include(`UR_Outbox is ${why} \`ur_outbox\` in letter case only`)
+        expect(ran.stdout).to.match(
+          /^\W*(?:Voucher\b.*\breceipt|receipt\b.*\bVoucher)\W* are left out: it has no key, and all its columns/m
+        )
       }
       const written = [...(await app.files()).keys()].filter((name) => /^entities\/[\w-]+\.ts$/.test(name))
       const names = [
@@ -64,7 +72,9 @@ eachDatabase((kind) => {
         'user-roles-2'
       ]
       expect(written).to.have.members(
-        [...names, ...(kind === 'mysql' ? ['invoices'] : [])].map((name) => `entities/${name}.ts`)
+        [...names, ...(kind === 'mysql' ? ['invoices', 'vouchers', 'receipts'] : [])].map(
+          (name) => `entities/${name}.ts`
+        )
       )
     })
 
@@ -101,7 +111,11 @@ eachDatabase((kind) => {
       const stack = await app.start()
       try {
         const token = stack.token({ role: 'Admin' })
-        for (const name of ['user-roles', 'user-roles-2', ...(kind === 'mysql' ? ['invoices'] : [])]) {
+        for (const name of [
+          'user-roles',
+          'user-roles-2',
+          ...(kind === 'mysql' ? ['invoices', 'vouchers', 'receipts'] : [])
+        ]) {
           expect((await stack.call(`/${name}`, { token })).status).to.equal(200)
         }
       } finally {
