@@ -127,6 +127,39 @@ describe('the admin', function () {
     await page.getByRole('button', { name: `Remove the filter Category equals ${category}` }).waitFor()
   })
 
+  it('keeps what somebody types into a reference, and the one of two same names that they choose', async () => {
+    for (const country of ['FR', 'IT']) await admin.api('admin', 'POST', '/suppliers', { name: 'Twin Press', country })
+    const page = await admin.open('admin', '/purchase-orders/create')
+    const sought: string[] = []
+    page.on('request', (request) => {
+      const { pathname, searchParams } = new URL(request.url())
+      if (pathname.endsWith('/suppliers/paged')) sought.push(...searchParams.getAll('search'))
+    })
+    const french = page.getByRole('option', { name: 'Twin Press (FR)', exact: true })
+    const supplier = page.getByRole('combobox', { name: 'Supplier' })
+    await supplier.pressSequentially('Twin')
+    // What was found is there, so the pause has been long enough for a search.
+    await french.waitFor()
+    expect(await supplier.inputValue()).to.equal('Twin')
+    const answer = page.waitForResponse((one) => new URL(one.url()).searchParams.get('search') === 'Twin Press')
+    await supplier.pressSequentially(' Press')
+    await answer
+    expect(await supplier.inputValue()).to.equal('Twin Press')
+    await page.goto(admin.urlOf('/purchase-orders'))
+    await page.getByRole('button', { name: 'Add filter' }).click()
+    await page.getByRole('combobox', { name: 'Field' }).click()
+    await page.getByRole('option', { name: 'Supplier', exact: true }).click()
+    sought.splice(0)
+    const value = page.getByRole('combobox', { name: 'Value' })
+    await value.fill('Twin Press')
+    await french.click()
+    await value.press('Tab')
+    expect(await value.inputValue()).to.equal('Twin Press (FR)')
+    await page.getByRole('button', { name: 'Apply' }).click()
+    await page.getByRole('button', { name: 'Remove the filter Supplier equals Twin Press' }).waitFor()
+    expect(new Set(sought)).to.deep.equal(new Set(['Twin Press']))
+  })
+
   it('opens a row by keyboard, keeps chosen columns in the address, and says why a list was rejected', async () => {
     const page = await admin.open('admin', '/products')
     await page.getByRole('columnheader', { name: 'Sku' }).waitFor()

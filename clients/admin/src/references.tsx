@@ -1,6 +1,6 @@
 import { Autocomplete, TextField } from '@mui/material'
 import { useQueries } from '@tanstack/react-query'
-import { type ReactElement, useState } from 'react'
+import { type ReactElement, useCallback, useRef, useState } from 'react'
 import {
   AutocompleteInput,
   type RaRecord,
@@ -91,7 +91,11 @@ function ReferenceChoice({
   ...props
 }: ReferenceInputProps & Pick<SoughtRows, 'filterToQuery'> & { readonly target: Resource }): ReactElement {
   const { allChoices = [] } = useChoicesContext() as { readonly allChoices?: readonly RaRecord[] }
-  return <AutocompleteInput {...props} fullWidth optionText={distinctLabels(allChoices, target)} />
+  const labelOf = useRef<(row: RaRecord) => string>(undefined)
+  labelOf.current = distinctLabels(allChoices, target)
+  // The input puts the name of the chosen row in the place of what is typed whenever it gets another function.
+  const optionText = useCallback((row: RaRecord) => labelOf.current?.(row) ?? '', [])
+  return <AutocompleteInput {...props} fullWidth optionText={optionText} />
 }
 
 interface ReferencePickerProps {
@@ -102,24 +106,35 @@ interface ReferencePickerProps {
   readonly onChange: (ids: readonly string[]) => void
 }
 
+interface ChosenRow {
+  readonly row: RaRecord
+  /** The name that it had when it was chosen. */
+  readonly text: string
+}
+
 const OFFERED = 25
 
 /** The same choice where there is no form around it, as in a filter. */
 export function ReferencePicker({ target, label, isMany, onChange }: ReferencePickerProps): ReactElement {
   const [text, setText] = useState('')
-  const [chosen, setChosen] = useState<readonly RaRecord[]>([])
+  /** What somebody has typed; the name of a chosen row, which is put into the input, finds nothing where it is a longer one. */
+  const [sought, setSought] = useState('')
+  const [chosen, setChosen] = useState<readonly ChosenRow[]>([])
   const { sort, filterToQuery } = soughtRows(target)
-  const isName = chosen.some((row) => labelText(row, target) === text)
   const { data = [], isFetching } = useGetList<RaRecord>(target.name, {
-    filter: text === '' || isName ? {} : filterToQuery(text),
+    filter: sought === '' ? {} : filterToQuery(sought),
     sort,
     pagination: { page: 1, perPage: OFFERED }
   })
-  const options = [...chosen, ...data.filter(({ id }) => !chosen.some((one) => one.id === id))]
-  const optionText = distinctLabels(options, target)
-  const choose = (rows: readonly RaRecord[]): void => {
-    setChosen(rows)
-    onChange(rows.map(({ id }) => String(id)))
+  const rows = chosen.map(({ row }) => row)
+  const options = [...rows, ...data.filter(({ id }) => !rows.some((one) => one.id === id))]
+  const distinct = distinctLabels(options, target)
+  // A chosen row keeps its name, whichever rows are offered beside it.
+  const optionText = (option: RaRecord): string =>
+    chosen.find(({ row }) => row.id === option.id)?.text ?? distinct(option)
+  const choose = (next: readonly RaRecord[]): void => {
+    setChosen(next.map((row) => ({ row, text: optionText(row) })))
+    onChange(next.map(({ id }) => String(id)))
   }
   const common = {
     options,
@@ -127,24 +142,27 @@ export function ReferencePicker({ target, label, isMany, onChange }: ReferencePi
     getOptionKey: ({ id }: RaRecord) => id,
     isOptionEqualToValue: (one: RaRecord, other: RaRecord) => one.id === other.id,
     // The service has sought already.
-    filterOptions: (rows: RaRecord[]) => rows,
+    filterOptions: (found: RaRecord[]) => found,
     loading: isFetching,
     inputValue: text,
-    onInputChange: (_event: unknown, next: string) => setText(next)
+    onInputChange: (_event: unknown, next: string, reason: string) => {
+      setText(next)
+      setSought(reason === 'input' ? next : '')
+    }
   }
   const isMissing = chosen.length === 0
   return isMany ? (
     <Autocomplete
       {...common}
       multiple
-      value={[...chosen]}
-      onChange={(_event, rows) => choose(rows)}
+      value={rows}
+      onChange={(_event, next) => choose(next)}
       renderInput={(params) => <TextField {...params} label={label} required={isMissing} />}
     />
   ) : (
     <Autocomplete
       {...common}
-      value={chosen[0] ?? null}
+      value={rows[0] ?? null}
       onChange={(_event, row) => choose(row === null ? [] : [row])}
       renderInput={(params) => <TextField {...params} label={label} required={isMissing} />}
     />
