@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { Catalogue, type Navigation, type Property, type Resource } from '../../clients/admin/src/catalogue.js'
 import { CHOSEN_COLUMNS, chosenColumns } from '../../clients/admin/src/columns.js'
-import { distinctLabels } from '../../clients/admin/src/labels.js'
+import { distinctLabels, labelText } from '../../clients/admin/src/labels.js'
 import { deedText, valueText } from '../../clients/admin/src/words.js'
 
 /** What is read of a property here. */
@@ -42,6 +42,12 @@ describe('the words of the admin', () => {
     expect(rows.map(distinctLabels(rows, withCodes))).to.deep.equal(['Dune (a)', 'Dune (b)', 'Alien'])
     const same = rows.map((row) => ({ ...row, year: 2000, code: 'x' }))
     expect(same.map(distinctLabels(same, films))).to.deep.equal(['Dune (1)', 'Dune (2)', 'Alien'])
+  })
+
+  it('show the id of a row without a name as an id is shown', () => {
+    const days = { label: 'day', properties: [property('id', { type: 'int' }), property('day', { type: 'dateTime' })] }
+    expect(labelText({ id: '7', day: null }, days)).to.equal('7')
+    expect(labelText({ id: '7' }, days)).to.equal('7')
   })
 
   it('list each column once, what every row has before what some have, until columns are chosen', () => {

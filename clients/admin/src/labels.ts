@@ -7,9 +7,8 @@ type Named = Pick<Resource, 'label' | 'properties'>
 
 /** The name of a row; its id where it has none. */
 export function labelText(row: Row, { label, properties }: Named): string {
-  const type = properties.find(({ name }) => name === label)?.type ?? 'string'
-  const value = row[label] ?? row['id']
-  return valueText(value, type)
+  const shown = (row[label] ?? null) === null ? 'id' : label
+  return valueText(row[shown], properties.find(({ name }) => name === shown)?.type ?? 'string')
 }
 
 /** What people tell rows of the same name apart by: the first of these types that does, and else the id. */
