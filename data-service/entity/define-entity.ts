@@ -345,7 +345,8 @@ function menuOf(
   const menu = { title, group, icon }
   for (const [word, most] of Object.entries(MENU_LENGTHS) as [keyof typeof menu, number][]) {
     if (definition[word] === undefined || typeof menu[word] !== 'string') continue
-    const { length } = menu[word].trim()
+    menu[word] = menu[word].trim()
+    const { length } = menu[word]
     if (length === 0 || length > most) mistakes.push(`\`${word}\` has ${length} characters. It takes 1 to ${most}.`)
   }
   return menu

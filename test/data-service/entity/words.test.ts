@@ -192,7 +192,7 @@ describe('a word of an entity file that no compiler has checked', () => {
       '`group` has 0 characters. It takes 1 to 64.',
       '`icon` has 18 characters. It takes 1 to 16.'
     ])
-    const { menu } = defineEntity({ ...rest, name: 'things', description: 'Things.', group: 'Stock', icon: '🛒' })
+    const { menu } = defineEntity({ ...rest, name: 'things', description: 'Things.', group: ' Stock ', icon: '🛒' })
     expect(menu).to.deep.equal({ title: '', group: 'Stock', icon: '🛒' })
   })
 
