@@ -188,7 +188,11 @@ describe('the admin for everybody', function () {
         await page.getByRole('heading', { level: 1 }).filter({ hasText: /\S/ }).waitFor()
         await settled(page, waiting)
         await page.getByRole('progressbar').first().waitFor({ state: 'detached' })
-        found.push(...(await accessibilityViolations(page)).map((one) => `${path}: ${one}`))
+        for (const colorScheme of ['dark', 'light'] as const) {
+          await page.emulateMedia({ colorScheme })
+          await settled(page, waiting)
+          found.push(...(await accessibilityViolations(page)).map((one) => `${path}, ${colorScheme}: ${one}`))
+        }
         if (await page.evaluate(() => document.documentElement.scrollWidth > window.innerWidth)) {
           found.push(`${path} is wider than the window`)
         }
