@@ -25,7 +25,7 @@ describeLogged('statement texts in the log of MariaDB', (store, during) => {
   const prepared = (lines: readonly LoggedStatement[]): Set<string> =>
     new Set(
       lines
-        .filter(({ command, text }) => command === 'Prepare' && text.includes('FROM `products`'))
+        .filter(({ command, text }) => command === 'Prepare' && /FROM `(?:products|events)`/.test(text))
         .map(({ text }) => text)
     )
   const queried = (lines: readonly LoggedStatement[]): string[] =>
