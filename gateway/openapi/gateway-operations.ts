@@ -658,11 +658,13 @@ function serviceOperations(components: Components): GatewayOperation[] {
       path: '/docs/{resource}',
       id: 'short resource page',
       summary: 'A shorter path of that page',
-      description: 'It leads to the page, whether there is such a resource or not.',
+      description:
+        'It leads to the page, whether there is such a resource or not. What is no name of a resource is 404.',
       parameters: [{ name: 'resource', in: 'path', description: 'Name of a resource.', required: true, schema: TEXT }],
       status: 308,
       answer: 'To the page.',
-      headers: ['Location', 'Cache-Control']
+      headers: ['Location', 'Cache-Control'],
+      codes: ['route.not-found']
     }),
     operation(components, {
       ...service,

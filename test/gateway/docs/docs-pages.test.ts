@@ -113,12 +113,11 @@ describe('GET /docs/resources/{resource}', () => {
     expect(html.match(/aria-current=/g)).to.have.length(1)
   })
 
-  it('is where a path without the segment in between leads, whatever its name', async () => {
+  it('is where a path without the segment in between leads, for what can be a name', async () => {
     const gateway = await startGateway({ PUBLIC_BASE_URL: BASE }, [products()])
     for (const [name, to] of [
       ['products', 'products'],
-      ['nope', 'nope'],
-      ['a%2Fb%0d%0aX-Y:%20z', 'a%2Fb%0D%0AX-Y%3A%20z']
+      ['nope', 'nope']
     ]) {
       const { statusCode, headers } = await gateway.app.inject(`/api/docs/${name}`)
       expect([statusCode, headers.location, headers['cache-control']], name).to.deep.equal([
@@ -126,6 +125,9 @@ describe('GET /docs/resources/{resource}', () => {
         `${BASE}/docs/resources/${to}`,
         'no-store'
       ])
+    }
+    for (const name of ['a%2Fb%0d%0aX-Y:%20z', 'a'.repeat(101)]) {
+      expect((await gateway.app.inject(`/api/docs/${name}`)).statusCode, name).to.equal(404)
     }
     // What is left of the address of a page leads to all pages.
     for (const path of ['/docs/', '/docs/resources']) {
