@@ -273,7 +273,7 @@ function childDifferences(resource: Resource, { base, current }: Conflict): Diff
   })
 }
 
-/** Nobody but somebody else has changed children: they are in no form. */
+/** The form does not hold children, so only another person can have changed them. */
 const OF_CHILD = { property: undefined, mine: undefined, isTheirs: true }
 
 function byId(children: readonly Row[]): ReadonlyMap<string, Row> {

@@ -105,7 +105,7 @@ function namedCondition(
   return property === undefined || operator === undefined ? undefined : { property, operator, value }
 }
 
-/** How conditions are told: what a property is called, and its values by the names of rows that they refer to. */
+/** The words of a condition: the label of its property, and its values, where an id is shown as the name of its row. */
 export interface ConditionWords {
   readonly labelOf: (property: Property) => string
   readonly textOf: (property: Property, value: unknown) => string

@@ -125,8 +125,8 @@ async function lockRow(
 }
 
 /**
- * What the read answers. A row with a value that is none of its type is there and within the scope, and cannot be read: what
- * comes before its state (decision 006) is told without it.
+ * The row that was read. A row may hold a value that is not of its type, and then cannot be read, although it exists and is
+ * within the scope. The errors that come before its state (decision 006) do not need the row, and are thrown first.
  */
 async function staleBeforeUnshown<Row>(
   root: WrittenRoot<DeletePlan['expected']>,

@@ -114,8 +114,8 @@ export async function guardConflicts<Result>(
 }
 
 /**
- * The error of a write that reads a stored value which is none of its property's type: what it would write over the row could
- * not be told from what is stored. The answer names no property, since the caller may not read it; the cause is for the log.
+ * The error of a write that reads a stored value which is not of its property's type. Without the value nobody knows what the
+ * write would change. The answer names no property, since the caller may not be allowed to read it; the log gets the cause.
  */
 function unshownRejection<Thrown>(error: Thrown): Thrown | DomainError {
   if (!(error instanceof UnshownValue)) return error

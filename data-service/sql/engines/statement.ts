@@ -421,7 +421,7 @@ export interface TextForms {
   readonly fullTextIndex: (column: Column) => readonly string[] | undefined
 }
 
-/** What the optimizer makes of a read, and how it is told. */
+/** How the optimizer of the database reads rows, and what a statement says so that it uses an index. */
 export interface ReadPlans {
   /** Whether each statement is a round trip to a server, which takes longer than a count by an index of a few rows. */
   readonly isServer: boolean
