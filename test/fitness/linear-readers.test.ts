@@ -213,13 +213,15 @@ describe('readers of what a client sends', () => {
     }).timeout(600_000)
   }
 
-  it('that take quadratic time are found by this test', async () => {
-    const slow = (text: string): unknown => text.slice(0, (3 * text.length) / 16).match(/0+$/)
-    expect(
-      await slowness(slow, {
-        name: 'zeros',
-        text: (size) => '0'.repeat((3 * size) / 16 - 1).concat('1'.repeat((13 * size) / 16 + 1))
-      })
-    ).to.be.greaterThan(LIMIT)
-  }).timeout(600_000)
+  // It is as slow as it has to be.
+  if (isSoak)
+    it('that take quadratic time are found by this test', async () => {
+      const slow = (text: string): unknown => text.slice(0, (3 * text.length) / 16).match(/0+$/)
+      expect(
+        await slowness(slow, {
+          name: 'zeros',
+          text: (size) => '0'.repeat((3 * size) / 16 - 1).concat('1'.repeat((13 * size) / 16 + 1))
+        })
+      ).to.be.greaterThan(LIMIT)
+    }).timeout(600_000)
 })

@@ -293,7 +293,7 @@ describeLibrary('versions that are made of the content of rows', (store, kind) =
       written.service[at] = (written.service[at] ?? 0) + 1
     }
     const writers = Array.from({ length: 4 }, async () => {
-      for (let n = 0; n < (isSoak ? 500 : 50); n++) await add(random.below(rows.length))
+      for (let n = 0; n < (isSoak ? 500 : 15); n++) await add(random.below(rows.length))
     })
     await Promise.allSettled(writers)
     program.postMessage('end')
