@@ -1,5 +1,7 @@
+import { IncomingMessage, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
 import { expect } from 'chai'
-import type { Response } from 'light-my-request'
+import type { DispatchFunc, Response } from 'light-my-request'
 import { startGateway } from '../gateway-fixture.js'
 import { callTool, type ToolAnswer } from '../../../gateway/mcp/tool-calls.js'
 import { TOOLS } from '../../../gateway/mcp/tools.js'
@@ -11,15 +13,19 @@ describe('the answer of a tool', () => {
   const answerOf = async (
     name: string,
     response: Partial<Response>,
-    signal = new CancellationSource()
+    signal = new CancellationSource(),
+    begin: (dispatch: DispatchFunc) => void = () => undefined
   ): Promise<ToolAnswer> => {
     const gateway = await startGateway()
     try {
       const tool = TOOLS.find((one) => one.name === name)
       if (tool === undefined) throw new TypeError(`there is no tool ${name}`)
-      const { app, catalogue } = gateway
-      const inject = (): Promise<Response> =>
-        Promise.resolve({ statusCode: 200, headers: {}, body: '{}', ...response } as Response)
+      const { catalogue } = gateway
+      const app = { routing: () => undefined }
+      const inject = (dispatch: DispatchFunc): Promise<Response> => {
+        begin(dispatch)
+        return Promise.resolve({ statusCode: 200, headers: {}, body: '{}', ...response } as Response)
+      }
       const caller = {
         authorization: 'Bearer x',
         requestId: 'r',
@@ -74,5 +80,21 @@ describe('the answer of a tool', () => {
     const failure = await answerOf('get_row', {}, gone).catch((error: unknown) => error)
     expect(failure).to.have.property('message', 'gone')
     expect((await answerOf('update_row', {}, gone)).isError).to.equal(false)
+  })
+
+  it('a request that has begun is broken off when its client goes away if it reads, and goes on if it writes', async () => {
+    const isBrokenOff = async (name: string): Promise<boolean> => {
+      const signal = new CancellationSource()
+      const request = new IncomingMessage(new Socket())
+      const running = new ServerResponse(request)
+      await answerOf(name, {}, signal, (dispatch) => {
+        dispatch(request, running)
+        signal.abort(new Error('gone'))
+      }).catch(() => undefined)
+      return running.destroyed
+    }
+    expect(await isBrokenOff('get_row')).to.equal(true)
+    for (const name of ['create_row', 'update_row', 'run_action', 'delete_row'])
+      expect(await isBrokenOff(name), name).to.equal(false)
   })
 })

@@ -242,6 +242,13 @@ describe('the renderer behind the gateway', () => {
     expect(answer.header('keep-alive')).to.not.equal('timeout=99')
   })
 
+  it('a header that the renderer names in Connection does not reach the client', async () => {
+    renderer.answer = (_request, response) =>
+      response.setHeader('connection', 'keep-alive, X-Hop').setHeader('x-hop', '1').setHeader('x-kept', '2').end('x')
+    const answer = await request(`${gateway.url}/cart`, { headers: HTML })
+    expect([answer.header('x-hop'), answer.header('x-kept')]).to.deep.equal([undefined, '2'])
+  })
+
   it('a page for a session that is over is kept out of caches as one that lasts is', async () => {
     const over = await startProxying(renderer.url, { session: { ...noSession, cookiesOf: () => undefined } })
     try {

@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import type { InjectOptions } from 'fastify'
 import { readGatewayConfig } from '../../../gateway/config.js'
 import { type GatewayFixture, startGateway } from '../gateway-fixture.js'
+import { startRenderer } from '../renderer/renderer-fixture.js'
 
 const APP = 'https://app.example.com'
 const CORS = /^access-control-/
@@ -112,6 +113,17 @@ describe('scripts of other origins', () => {
       expect([url, preflight.statusCode, corsOf(preflight.headers)]).to.deep.equal([url, 403, {}])
       const { statusCode, headers } = await ask(url, APP, method)
       expect([url, statusCode, corsOf(headers)]).to.deep.equal([url, 403, {}])
+    }
+  })
+
+  it('scripts of an origin of CORS_ORIGINS read no page of the renderer', async () => {
+    await using renderer = await startRenderer()
+    const pages = await startGateway({ CORS_ORIGINS: APP, RENDERER_URL: renderer.url })
+    try {
+      const { statusCode, body, headers } = await pages.app.inject({ url: '/cart', headers: { origin: APP } })
+      expect([statusCode, body, corsOf(headers)]).to.deep.equal([200, '<p>page</p>', {}])
+    } finally {
+      await pages.close()
     }
   })
 
