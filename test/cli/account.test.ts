@@ -335,6 +335,16 @@ describe('a command of account', () => {
       'message',
       'Roles and claims are 1025 bytes of JSON. At most 1024 fit the access token, which browsers keep as a cookie.'
     )
+    // Those that an account gets later too.
+    await accounts.add(wide, undefined)
+    for (const [change, bytes] of [
+      [() => accounts.setRoles(wide.email, ['clerk']), 1031],
+      [() => accounts.setClaims(wide.email, wider.claims), 1025]
+    ] as const) {
+      const mistake: unknown = await change().catch((error: unknown) => error)
+      expect(mistake).to.be.an('error').with.property('message').that.includes(`are ${bytes} bytes of JSON.`)
+    }
+    expect(await accounts.get(wide.email)).to.deep.include({ roles: [], claims: wide.claims })
   })
 
   // The last: the list is as wide as its longest address.

@@ -1,6 +1,9 @@
+import { X509Certificate } from 'node:crypto'
 import { credentials, Metadata, type ChannelCredentials } from '@grpc/grpc-js'
 import { expect } from 'chai'
+import { gatewayPeers } from '../../../data-service/rpc/transport/interceptors.js'
 import { Authority } from '../../harness/certificates.js'
+import { memoryLog } from '../../harness/memory-log.js'
 import { DataServices } from './data-services.js'
 import { AuthCaller, rejected } from './auth-caller.js'
 
@@ -88,6 +91,18 @@ describe('the client address of Login', function () {
     const anonymous = credentials.createSsl(Buffer.from(authority.cert))
     expect(await believed(address, { channel: anonymous })).to.equal(false)
     await foreign[Symbol.asyncDispose]()
+  })
+
+  it('is believed from no peer whose certificate is for all names of a domain, that of gateways among them', async () => {
+    const isGateway = gatewayPeers(
+      { secret: undefined, name: 'gateway.shop.example' },
+      { log: memoryLog().log, now: Date.now }
+    )
+    const isNamed = async (name: string): Promise<boolean> => {
+      const { raw } = new X509Certificate((await authority.issue(name)).cert)
+      return isGateway({ peerAddress: '198.51.100.1', gatewaySecrets: [], peerCertificate: () => raw })
+    }
+    expect([await isNamed('gateway.shop.example'), await isNamed('*.shop.example')]).to.deep.equal([true, false])
   })
 
   it('is nobody’s to say where nothing tells a gateway apart, which a warning says at start', async () => {

@@ -107,6 +107,33 @@ eachDatabase((kind) => {
       expect(await rejectionOf(one.login(right))).to.include({ code: 'quota-exceeded', retryAfter: 14 * 60 })
     })
 
+    it('a right password opens the account again, also where its check took so long that it had counted as failed', async () => {
+      let release = (): void => undefined
+      const gate = new Promise<void>((resolve) => (release = resolve))
+      let begin = (): void => undefined
+      const begun = new Promise<void>((resolve) => (begin = resolve))
+      const slow = harness.replica({
+        passwords: {
+          hash: () => Promise.reject(new Error('unused')),
+          verify: async (_hash, password) => {
+            if (password === 'wrong') return false
+            begin()
+            await gate
+            return true
+          }
+        }
+      })
+      for (let i = 0; i < 9; i++) await rejectionOf(slow.login(wrong))
+      const late = slow.login(right)
+      await begun
+      // It counts as failed now, and is the tenth.
+      harness.now += MINUTE
+      expect(await codeOf(slow.login(right))).to.equal('quota-exceeded')
+      release()
+      await late
+      expect((await slow.login(right)).accessToken).to.be.a('string')
+    })
+
     it('rejects for the price of one read at most, and checks with two locked transactions', async () => {
       const asked: string[] = []
       const { store } = one.by

@@ -9,14 +9,14 @@ import { failure } from '../sql/write/failure.js'
 
 const catalogue = makeCatalogue(entities)
 
-/** The reason that the caller of a write of products learns of a conflict in this column. */
-async function reasonOf(table: string, property: string, caller: Caller): Promise<unknown> {
-  const products = catalogue.entity('products')
-  const tables = [products, ...products.children, catalogue.entity('customers')]
+/** The reason that the caller of a write learns of a conflict in this column. */
+async function reasonOf(table: string, property: string, caller: Caller, written = 'products'): Promise<unknown> {
+  const entity = catalogue.entity(written)
+  const tables = [entity, ...entity.children, catalogue.entity('customers')]
   const column = tables.find((one) => one.table === table)?.columns.find(({ name }) => name === property)
   if (column === undefined) throw new Error(`${table} have no ${property}`)
   const conflict = new KeyConflict('unique', { table, column }, { reason: 'key', cause: new Error('of the database') })
-  const write = { guarded: true, resource: catalogue.resource('products', caller) }
+  const write = { guarded: true, resource: catalogue.resource(written, caller) }
   const error = await failure(guardConflicts(write, Promise.reject(conflict)))
   return error instanceof DomainError ? error.conflict : undefined
 }
@@ -30,5 +30,23 @@ describe('the property in the reason of a conflict', () => {
   it('is not named where the caller may not read it, and of another resource', async () => {
     expect(await reasonOf('products', 'costPrice', anonymous)).to.deep.equal({ kind: 'unique' })
     expect(await reasonOf('customers', 'email', anonymous)).to.deep.equal({ kind: 'unique' })
+  })
+
+  it('is named of children to those alone who may read that column of theirs', async () => {
+    const clerk: Caller = {
+      kind: 'authenticated',
+      issuer: 'i',
+      subject: 's',
+      roles: [],
+      permissions: new Set(),
+      owner: null,
+      claims: {}
+    }
+    const manager = { ...clerk, permissions: new Set(['orders:manage']) }
+    expect(await reasonOf('order_lines', 'unitCost', clerk, 'orders')).to.deep.equal({ kind: 'unique' })
+    expect(await reasonOf('order_lines', 'unitCost', manager, 'orders')).to.deep.equal({
+      kind: 'unique',
+      property: 'unitCost'
+    })
   })
 })

@@ -19,6 +19,32 @@ import { eachDatabase } from '../../harness/database.js'
 import { failure } from '../sql/write/failure.js'
 import { type FreshWriteStore, freshWriteStore, never } from '../sql/write/fresh-write-store.js'
 
+/** Rows that are written by themselves, past whose hook no other root may bring them along. */
+const products = defineEntity({
+  name: 'products',
+  description: 'Products.',
+  fields: { id: readOnly(int()), name: text(200), categoryId: int() },
+  label: 'name',
+  filterable: ['id'],
+  sortable: ['id'],
+  access: { read: everyone, write: permission('products:manage') },
+  writes: ['create'],
+  hooks: ({ beforeCommit }) => [beforeCommit({ on: ['create'], run: () => undefined })]
+})
+
+/** The table of categories once more, with products as children. */
+const groups = defineEntity({
+  name: 'groups',
+  table: 'categories',
+  description: 'Categories with their products.',
+  fields: { id: readOnly(int()), name: text(200), slug: readOnly(text(64)) },
+  children: { products: { entity: products, foreignKey: 'categoryId' } },
+  label: 'name',
+  filterable: ['id'],
+  sortable: ['id'],
+  access: { read: everyone }
+})
+
 /** A table of the store under rules that answer what no rule of the store answers. */
 const categories = defineEntity({
   name: 'categories',
@@ -74,6 +100,13 @@ const categories = defineEntity({
       description: 'Creates less.',
       change: () => ({ create: [{ resource: 'categories', values: { name: 'X', slug: 'x' }, childen: {} }] }) as object
     }),
+    'bring-along': action({
+      description: 'Creates rows of a resource of its own.',
+      change: () => ({
+        set: { slug: 'changed' },
+        create: [{ resource: 'groups', values: { name: 'X', slug: 'x' }, children: { products: [{ name: 'P' }] } }]
+      })
+    }),
     'misspell-other': action({
       description: 'Changes nothing of another.',
       change: () => ({ update: [{ resource: 'categories', id: 1, sett: { slug: 'x' } }] }) as object
@@ -115,10 +148,10 @@ eachDatabase((kind) => {
     let fresh: FreshWriteStore
     let deps: WriteDeps
     before(async () => {
-      fresh = await freshWriteStore(kind, { written: [categories] })
+      fresh = await freshWriteStore(kind, { written: [categories, groups, products] })
       deps = {
         planning: {
-          catalogue: makeCatalogue([categories]),
+          catalogue: makeCatalogue([categories, groups, products]),
           ownership: { bypassRole: 'Admin', parameterName: 'id' },
           maxPageSize: 500,
           maxExportRows: 100
@@ -234,9 +267,10 @@ eachDatabase((kind) => {
       'answer-list': 'answer-list of categories answers Array, and no change.',
       'answer-promise': 'answer-promise of categories: `set` is Promise.',
       'misspell-new': 'a row to create: there is no `childen`. Did you mean "children"?',
-      'misspell-other': 'a row to change: there is no `sett`. Did you mean "set"?'
+      'misspell-other': 'a row to change: there is no `sett`. Did you mean "set"?',
+      'bring-along': 'products of groups are written as products'
     })) {
-      it(`change nothing where they answer a word that nothing reads: ${action}`, async () => {
+      it(`change nothing where they answer what no write does: ${action}`, async () => {
         const row = await made('A')
         const error = await failure(act(deps, context, { ...row, ...request({}), action }))
         expect(error).to.be.instanceOf(TypeError).with.property('message', message)

@@ -177,17 +177,20 @@ eachDatabase((kind) => {
       expect(Number((await outbox.row(id))['attempts'])).to.equal(0)
     })
 
-    it('are tried again where they answer anything but 2xx: a redirect is not followed, Retry-After is heeded', async () => {
+    it('are tried again where they answer anything but 2xx: a redirect is not followed, Retry-After is heeded up to 10 minutes', async () => {
       const elsewhere = await WebhookReceiver.start()
       receiver.answer = ({ body }) => {
         if (body.includes('moved')) return [307, { location: elsewhere.url() }]
-        return body.includes('soon') ? [429, { 'retry-after': '1' }] : [503, { 'retry-after': '90' }]
+        if (body.includes('soon')) return [429, { 'retry-after': '1' }]
+        return [503, { 'retry-after': body.includes('never') ? '999999' : '90' }]
       }
       outbox.dispatch(() => undefined, { webhooks: [targetOf('shop', receiver.url())] })
       for (const [row, seconds, error] of [
         ['moved', 1, 'The webhook shop answered 307'],
         ['soon', 1, 'The webhook shop answered 429'],
-        ['later', 90, 'The webhook shop answered 503']
+        ['later', 90, 'The webhook shop answered 503'],
+        // No receiver puts an event off for longer than the longest pause.
+        ['never', 600, 'The webhook shop answered 503']
       ] as const) {
         const id = await outbox.emit(row, 'tried@shop')
         await tried(id, 1)

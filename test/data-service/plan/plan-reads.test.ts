@@ -171,6 +171,14 @@ describe('names that are no property', () => {
     expect(isMeant.slice(0, 4)).to.deep.equal([true, true, true, false])
     expect([isMeant.length, isMeant.lastIndexOf(true)]).to.deep.equal([200, 2])
   })
+
+  it('more than 200 fields are one mistake, and none of their names is looked up', () => {
+    const fields = Array.from({ length: 201 }, (_, n) => `titl${n}`).join()
+    const { violations } = errorOf(() => planList({ resource: 'things', shape: { fields }, unplaced: null }, anyone))
+    expect(violations.map(({ code, detail }) => [code, detail])).to.deep.equal([
+      ['fields.invalid', 'fields takes at most 200 names, not 201.']
+    ])
+  })
 })
 
 describe('field sets', () => {

@@ -9,12 +9,14 @@ import {
   double,
   float,
   int,
+  optional,
+  readableBy,
   readOnly,
   setOf,
   text,
   time
 } from '../../../data-service/entity/fields/words.js'
-import { scopeOf } from '../../../data-service/plan/row-scopes.js'
+import { callerInRules, scopeOf } from '../../../data-service/plan/row-scopes.js'
 import { placeInScope } from '../../../data-service/plan/scope-of-values.js'
 
 const shelves = defineEntity({
@@ -29,7 +31,8 @@ const shelves = defineEntity({
     hour: time(),
     price: decimal(10, 2),
     weight: double(),
-    share: float()
+    share: float(),
+    cost: readableBy('shelves:cost', optional(int()))
   },
   label: 'title',
   filterable: ['id', 'title', 'tags', 'day', 'at', 'hour', 'price', 'weight', 'share'],
@@ -162,5 +165,45 @@ describe('the place of values that have an order', () => {
     expect(place('share', ['equals', 0.1], 0.1)).to.equal('unknown')
     expect(place('hour', ['is after', '08:00:00'], '100:00:00')).to.equal('unknown')
     expect(place('hour', ['is after', '08:00:00'], '-01:00:00')).to.equal('unknown')
+  })
+})
+
+describe('the predicate of an entity file that passes by its types', () => {
+  for (const [what, test, message] of [
+    ['a property that there is not', ['nothing', 'equals', 1], 'shelves has no nothing'],
+    ['a column that takes a permission to read', ['cost', 'equals', 1], 'shelves.cost takes a permission to read'],
+    ['an operator that its type has not', ['title', 'between', 'a', 'b'], 'between is no operator of shelves.title'],
+    [
+      'more operands than the operator takes',
+      ['id', 'equals', 1, 2],
+      'equals of shelves.id compares with 1, and not with 2'
+    ],
+    ['a value in place of a list', ['id', 'in', 1], 'in of shelves.id takes a list']
+  ] as const) {
+    it(`is a mistake if it names ${what}`, () => {
+      const [property, operator, ...operands] = test
+      expect(() => scopeOf({ property, operator, operands }, shelves)).to.throw(TypeError, message)
+    })
+  }
+
+  it('is a mistake if it joins no tests', () => {
+    for (const joined of [{ anyOf: [] }, { allOf: [] }])
+      expect(() => scopeOf(joined, shelves)).to.throw(TypeError, 'The row scope of shelves joins no tests')
+  })
+
+  it('cannot change the claims of its caller, which are those of the next request with the same token', () => {
+    const claims = { branches: [1, 2] }
+    const token = {
+      kind: 'authenticated',
+      issuer: 'i',
+      subject: 's',
+      roles: [],
+      permissions: new Set<string>()
+    } as const
+    const caller = callerInRules({ ...token, owner: null, claims }, { bypassRole: 'Admin', parameterName: 'id' })
+    if (caller.kind === 'anonymous') throw new Error('the caller has a token')
+    expect(() => (caller.claims['branches'] as number[]).push(3)).to.throw(TypeError)
+    expect(() => Object.assign(caller.claims, { branches: [3] })).to.throw(TypeError)
+    expect(claims).to.deep.equal({ branches: [1, 2] })
   })
 })

@@ -195,14 +195,18 @@ function keysOf({ kind, name, open }: TestedWay, beginning: (typeof BEGINNINGS)[
     })
 
     it('are purged a few at a time if their answers are long, and all of them in the end', async () => {
-      for (const key of ['a', 'b', 'c', 'd']) {
+      // One is longer than all that a purge takes away at once. A server with its own settings takes none so long.
+      const longest = kind === 'sqlite' ? 17 : 7
+      for (const [key, length] of Object.entries({ a: 7, b: 7, c: longest, d: 7 })) {
         await fresh.store.transaction(never, async (unit) => {
           const expired = claim(key, { expiresAt: NOW })
           await unit.claimKey(expired)
-          unit.storeResponse(expired, Buffer.alloc(7 * 1024 * 1024))
+          unit.storeResponse(expired, Buffer.alloc(length * 1024 * 1024))
         })
       }
-      expect(await fresh.store.purgeKeys(NOW, 200)).to.equal(4)
+      let purged = 0
+      for (let round = 0; round < 4; round++) purged += await fresh.store.purgeKeys(NOW, 200)
+      expect(purged).to.equal(4)
     })
 
     it('are free again when what they keep is forgotten, and other keys stay', async () => {
