@@ -252,8 +252,18 @@ eachDatabase((kind) => {
         added_tags: null,
         added_json: null
       })
-      const narrow = of({ ...made, kind: oneOf(['a']), count: int(), serial: unique(long()), weight: float() })
+      const narrow = of({
+        ...made,
+        kind: oneOf(['a']),
+        small: unsigned(mediumInt()),
+        count: int(),
+        serial: unique(long()),
+        weight: float()
+      })
       const { problems } = await differenceOf([narrow])
+      expect(problems.join()).to.match(
+        /clubs\.small is mediumint in the migrations and unsigned mediumint in its entity: values may not fit any more/
+      )
       expect(problems.join()).to.match(
         /clubs\.kind is enum\(a, b's, c\\, d\) in the migrations and enum\(a\) in its entity/
       )
@@ -285,9 +295,10 @@ eachDatabase((kind) => {
       await advance([ranked, members], { defaults: new Map([['clubs.rank', '3']]) })
       expect(await select('SELECT title, rank FROM clubs')).to.deep.equal([{ title: 'Rowing', rank: 3 }])
       const coded = defineEntity({ ...club, fields: { ...clubFields, rank: int(), code: unique(int()) } })
-      expect((await differenceOf([coded, members])).problems.join()).to.match(
-        /clubs\.code is new, unique and never null/
-      )
+      for (const defaults of [new Map<string, string>(), new Map([['clubs.code', '7']])])
+        expect((await differenceOf([coded, members], { defaults })).problems.join()).to.match(
+          /clubs\.code is new, unique and never null/
+        )
     })
 
     it('make types wider and keep the rows, also of a key with all that refers to it', async () => {

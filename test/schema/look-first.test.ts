@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { expect } from 'chai'
 import { defineEntity } from '../../data-service/entity/define-entity.js'
 import { everyone } from '../../data-service/entity/access.js'
@@ -7,6 +8,7 @@ import type { Database } from '../../data-service/sql/engines/engine.js'
 import type { OwnNames } from '../../data-service/sql/engines/own-tables.js'
 import { addColumns, addIndexes, createTable, renameTable, sql } from '../../schema/migrations/builders.js'
 import { engineMigrations } from '../../schema/migrations/engine-tables.js'
+import { schemaOf } from '../../schema/kinds/kinds.js'
 import { findOwnTables, ownTableMistakes, withOwnTables } from '../../schema/migrations/find-own-tables.js'
 import { type Allowed, NOTHING_NAMED, readRecord } from '../../schema/migrations/look-first.js'
 import { migrateDatabase } from '../../schema/migrations/migrate.js'
@@ -332,10 +334,51 @@ eachDatabase((kind) => {
       }
     })
 
+    if (kind === 'mysql') {
+      it('stop before the first statement where the account lacks a right that any of them takes', async () => {
+        const rights = ['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'CREATE', 'ALTER', 'DROP', 'INDEX', 'REFERENCES']
+        const user = `lacking_${randomBytes(4).toString('hex')}`
+        const url = Object.assign(new URL(fresh.url), { username: user, password: 'lacking' })
+        await byHand(`CREATE USER '${user}'@'%' IDENTIFIED BY 'lacking'`)
+        const limited = connect(url.href)
+        try {
+          for (const [statement, needed] of [
+            ['CREATE TABLE a (id INT)', ['CREATE']],
+            ['CREATE TABLE a (id INT, FOREIGN KEY (id) REFERENCES b (id))', ['CREATE', 'REFERENCES']],
+            ['DROP TABLE a', ['DROP']],
+            ['ALTER TABLE a ADD b INT', ['ALTER', 'CREATE', 'INSERT']],
+            ['ALTER TABLE a RENAME TO b', ['ALTER', 'CREATE', 'INSERT', 'DROP']],
+            ['ALTER TABLE a ADD FOREIGN KEY (b) REFERENCES c (id)', ['ALTER', 'CREATE', 'INSERT', 'REFERENCES']]
+          ] as const) {
+            const lacked: string[] = []
+            for (const right of rights) {
+              await byHand(
+                `GRANT ${rights.join()} ON \`${name}\`.* TO '${user}'@'%'`,
+                `REVOKE ${right} ON \`${name}\`.* FROM '${user}'@'%'`
+              )
+              if ((await schemaOf(limited).missingRights([statement], OWN)) !== undefined) lacked.push(right)
+            }
+            expect(lacked, statement).to.have.members(needed)
+          }
+        } finally {
+          await limited.sequelize.close()
+          await byHand(`DROP USER '${user}'@'%'`)
+        }
+      })
+    }
+
     it('take what an interrupted run left for theirs, and nothing else', async () => {
       const broken: Migration = { name: '001-notes', steps: [notes, sql({ sqlite: 'NO', mysql: 'NO' })] }
       expect(await run([broken]).catch(() => 'broken')).to.equal('broken')
       expect(await run([{ name: '001-notes', steps: [notes] }])).to.include('001-notes')
+    })
+
+    it('run a baseline to its end that was interrupted in an empty database, and do not record it for its tables', async () => {
+      const broken: Migration = { ...baseline, steps: [customers, sql({ sqlite: 'NO', mysql: 'NO' })] }
+      expect(await run([broken]).catch(() => 'broken')).to.equal('broken')
+      expect(await run([{ ...baseline, steps: [customers, notes] }])).to.include('001-shop')
+      expect(await dumpOf(fresh.url)).to.include.all.keys('customers', 'notes')
+      expect((await readRecord(database, OWN)).takenOver.size).to.equal(0)
     })
   })
 })
