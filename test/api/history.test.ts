@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { status } from '@grpc/grpc-js'
 import { expect } from 'chai'
@@ -255,9 +255,13 @@ describeApi(
       }
       expect((await purge('--before', '2000-01-01')).stdout).to.equal('Purged: 0.\n')
       expect(await count('changes IS NOT NULL')).to.equal(kept)
+      // As in a process of its own: the purges before have set that of this one.
+      process.umask(0o022)
       const ran = await purge('--before', '2999-01-01', '--archive', archive)
       expect([ran.code, ran.stdout]).to.deep.equal([0, `Purged: ${kept}.\n`])
       expect([await count('1 = 1'), await count('changes IS NOT NULL')]).to.deep.equal([all, 0])
+      // It holds values of rows.
+      expect(((await stat(archive)).mode & 0o777).toString(8)).to.equal('600')
       const lines = (await readFile(archive, 'utf8')).trimEnd().split('\n')
       const entries = lines.map((line) => JSON.parse(line) as Readonly<Record<string, string>>)
       expect(new Set(entries.map(({ id }) => id)).size).to.equal(kept)

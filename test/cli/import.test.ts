@@ -1,4 +1,5 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
@@ -6,6 +7,7 @@ import { describeApi } from '../api/api-store.js'
 import { csvOf, lines, many, product, stored } from '../api/writes/import-requests.js'
 import { cutConnectionTo } from '../clients/cut-connection.js'
 import { type Ran, runCommand } from '../harness/command.js'
+import { closeLocally, listenLocally } from '../harness/local-server.js'
 
 describeApi(
   'uniform-rest import',
@@ -86,6 +88,36 @@ describeApi(
       expect(ran.stderr).to.include('no row of it is created twice')
       // The first answer that counts is that of the import: this machine may create no products.
       expect(ran.stderr).to.not.include('No token')
+    })
+
+    it('goes on with the same key and a new token where that of a machine account has expired, and ends where it was given one', async () => {
+      await writeFile(join(directory, 'long.csv'), csvOf(2, 'LONG'))
+      const seen: string[] = []
+      let tokens = 0
+      const gateway = createServer((request, response) => {
+        request.resume().on('end', () => {
+          const { authorization = '', 'idempotency-key': key } = request.headers
+          response.setHeader('content-type', 'application/json')
+          if (request.url === '/auth/token') return response.end(JSON.stringify({ access_token: `t${++tokens}` }))
+          seen.push(`${authorization} ${String(key)}`)
+          const isFirst = seen.length === 1
+          response.statusCode = isFirst ? 401 : 200
+          const counts = { rows: 2, created: 2, failed: 0, replayed: 0, errors: [] }
+          return response.end(JSON.stringify(isFirst ? { code: 'auth.invalid-token', detail: 'It expired.' } : counts))
+        })
+      })
+      const url = `http://127.0.0.1:${await listenLocally(gateway)}`
+      const run = (env: Readonly<Record<string, string>>): Promise<Ran> =>
+        runCommand(['import', 'products', 'long.csv', '--url', url, '--key', 'k'], { env, directory })
+      try {
+        const machine = await run({ UNIFORM_REST_CLIENT_ID: 'nightly', UNIFORM_REST_CLIENT_SECRET: 'secret' })
+        expect([machine.code, seen]).to.deep.equal([0, ['Bearer t1 k', 'Bearer t2 k']])
+        seen.length = 0
+        const person = await run({ UNIFORM_REST_TOKEN: 'mine' })
+        expect([person.code, seen]).to.deep.equal([1, ['Bearer mine k']])
+      } finally {
+        await closeLocally(gateway)
+      }
     })
 
     it('sends the file again after a lost answer, and creates its rows once', async () => {

@@ -812,6 +812,35 @@ eachDatabase((kind) => {
   })
 }, ONE)
 
+describe('a form of react-admin that is sent again', () => {
+  it('keeps its Idempotency-Key while the outcome is not known, and has another one once it was rejected', async () => {
+    const keys: (string | null)[] = []
+    const answers = [
+      [409, { code: 'idempotency.in-flight' }],
+      [503, { code: 'upstream.unavailable' }],
+      [400, { code: 'body.invalid', errors: [] }],
+      [201, { id: 7 }]
+    ] as const
+    const answering: typeof fetch = (input, init) => {
+      keys.push(new Request(input, init).headers.get('idempotency-key'))
+      const [status, body] = answers[keys.length - 1] ?? [500, {}]
+      return Promise.resolve(Response.json(body, { status }))
+    }
+    const client = createClient<AnyApplication>({
+      baseUrl: 'http://a.example',
+      fetch: answering,
+      retry: { attempts: 0 }
+    })
+    const records: Records = uniformRestDataProvider({ client })
+    for (const [status] of answers.slice(0, -1)) {
+      expect(await rejected(records.create('countries', { data: { name: 'Long' } }))).to.include({ status })
+    }
+    await records.create('countries', { data: { name: 'Long' } })
+    const [first, second, third, fourth] = keys
+    expect([first === second, second === third, third === fourth]).to.deep.equal([true, true, false])
+  })
+})
+
 describe('the react-admin providers of an application whose types are not known', function () {
   this.timeout(120_000)
   let database: FreshDatabase
