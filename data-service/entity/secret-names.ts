@@ -29,7 +29,7 @@ export function isSuspect({ table, column, type, beside }: NamedColumn): boolean
     isPassword(words) ||
     isHash(words, table) ||
     isTokenName(words) ||
-    isKeyName(words) ||
+    isKeyName(words, table) ||
     isSession(words, table) ||
     isCode(words, table) ||
     isOfSecrets(words, { table, beside })
@@ -126,17 +126,28 @@ function isTokenName(words: readonly string[]): boolean {
 
 /** What stands before `key` and makes it a secret. Other keys, `sort_key` and `foreign_key`, are names. */
 const KEY_OF = wordSet(
-  'access account act activation admin aes api app application auth captcha cert client confirm confirmation consumer cron ' +
-    'crypt crypto decryption deploy encryption hash hmac install integration license login master otp preshared priv private ' +
-    'radius recaptcha recovery remember reset rsa secure security server service session sess shared signature signing ssh ssl stripe ' +
-    'tacac tls unlock user validation verification verify wallet webhook wifi'
+  'access account act activation admin aes api app application auth captcha cert client confirm confirmation ' +
+    'consumer cron crypt crypto decryption deploy encryption extension feed hash hmac install integration licence ' +
+    'license login master otp preshared priv private radius recaptcha recovery remember reset rsa secure security ' +
+    'server service sess session share shared signature signing ssh ssl stripe tacac tls unlock user validation ' +
+    'verification verify wallet webhook whitelabel wifi'
 )
 const KEY_WORD =
   /^(?:access|act|api|auth|client|crypt|encryption|license|login|otp|private|secure|sess|session|shared|user)key$/
 const AFTER_KEY = wordSet('crypted data digest encrypted hash pem plain value')
 
-function isKeyName(words: readonly string[]): boolean {
+/** Tables of what is shared by a link, whose key opens it. */
+const SHARE_TABLE = /^shared?$/
+
+function isKeyName(words: readonly string[], table: string): boolean {
   if (['pem', 'privkey', 'privatepem', 'sshprivate'].includes(words.join(''))) return true
+  if (words.at(-1) === 'key') {
+    // Of what the address of a page shows without a login: `ticket_url_key`. A shop's `url_key` is the name in its addresses.
+    if (words.length > 2 && words.at(-2) === 'url') return true
+    if (singular(table).some((word) => SHARE_TABLE.test(word))) return true
+    // What unlocks a program that was bought. Its table is that of the programs, or of their keys.
+    if (words.join('') === 'softwarekey') return true
+  }
   return words.some((word, at) => {
     const isNamed = KEY_WORD.test(word) || (word === 'key' && KEY_OF.has(words[at - 1] ?? ''))
     return isNamed && (at === words.length - 1 || AFTER_KEY.has(words[at + 1] ?? ''))
