@@ -127,16 +127,16 @@ describeApi(
       })
     }
 
-    for (const [path, parameter] of [
-      ['/products/by/sku/a%00b', 'sku'],
-      [`/products/by/sku/${'9'.repeat(200)}`, 'sku'],
-      ['/invoices/by/orderId/abc', 'orderId'],
-      ['/invoices/by/orderid/1.0', 'orderId'],
-      ['/invoices/by/orderId/2147483648', 'orderId']
+    for (const [path, parameter, says] of [
+      ['/products/by/sku/a%00b', 'sku', 'it must be text without U+0000.'],
+      [`/products/by/sku/${'9'.repeat(200)}`, 'sku', 'is no sku here: none has more than 64 characters.'],
+      ['/invoices/by/orderId/abc', 'orderId', 'it must be a whole number'],
+      ['/invoices/by/orderid/1.0', 'orderId', 'it must be a whole number'],
+      ['/invoices/by/orderId/2147483648', 'orderId', 'it must be a whole number']
     ] as const) {
       it(`rejects the malformed value of ${path.slice(0, 40)}`, async () => {
         const violations = [{ code: 'id.invalid', parameter }]
-        store.problem(await store.as('admin', path), { status: 400, code: 'id.invalid', violations })
+        store.problem(await store.as('admin', path), { status: 400, code: 'id.invalid', violations, says })
       })
     }
 

@@ -19,7 +19,7 @@ export function checkAllowLists(tested: TestedApplication, entity: KeyedEntity):
   const page: Call = { resource: entity.name, operation: 'paged', pageSize: '500' }
 
   it('filters by every filterable property with each of its operators', async () => {
-    const findings = new Findings()
+    const findings = new Findings(entity.name)
     const rows = await rowsOf(tested, entity, page)
     const filterable = (await describedResource(tested, entity)).filter((property) => property.filterable)
     const told = filterable.map(({ name }) => name).toSorted()
@@ -49,7 +49,7 @@ export function checkAllowLists(tested: TestedApplication, entity: KeyedEntity):
   })
 
   it('sorts by every sortable property, both ways', async () => {
-    const findings = new Findings()
+    const findings = new Findings(entity.name)
     const rows = await rowsOf(tested, entity, page)
     const properties = await describedResource(tested, entity)
     const resource: OracleResource = {
@@ -92,7 +92,7 @@ export function checkAllowLists(tested: TestedApplication, entity: KeyedEntity):
   })
 
   it('searches its searchable properties alone', async () => {
-    const findings = new Findings()
+    const findings = new Findings(entity.name)
     const { searchable, fullText: isDeclared } = tested.ruleOf(entity)
     const fullText = isDeclared && tested.kind === 'mysql'
     const rows = await rowsOf(tested, entity, page)
@@ -119,7 +119,7 @@ export function checkAllowLists(tested: TestedApplication, entity: KeyedEntity):
   })
 
   it('selects every property that has a column, and nothing besides', async () => {
-    const findings = new Findings()
+    const findings = new Findings(entity.name)
     for (const { name, selectable } of await describedResource(tested, entity)) {
       const code = selectable ? 'ok' : 'fields.invalid'
       const call = { ...page, fields: name }
@@ -133,7 +133,7 @@ export function checkAllowLists(tested: TestedApplication, entity: KeyedEntity):
   })
 
   it('knows no property by which it neither filters nor sorts', async () => {
-    const findings = new Findings()
+    const findings = new Findings(entity.name)
     for (const { name, filterable, sortable } of await describedResource(tested, entity)) {
       const filters = [{ property: name, operator: 'equals', value: '1' }]
       const rejected = { code: 'filter.property.unknown', findings }
@@ -155,7 +155,7 @@ export function checkAllowLists(tested: TestedApplication, entity: KeyedEntity):
   })
 
   it('knows a name that the caller may not know no better than one that nobody has', async () => {
-    const findings = new Findings()
+    const findings = new Findings(entity.name)
     const hidden = await hiddenNames(tested.sql, entity, tested.ruleOf(entity))
     const rule = tested.ruleOf(entity)
     const unseen = tested.callers

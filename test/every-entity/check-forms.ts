@@ -33,7 +33,7 @@ function checkFormsOfCreate(tested: TestedApplication, entity: KeyedEntity): voi
   const isDone = tested.succeeds(entity, 'create')
 
   it('create in a batch, in an import and as a dry run is answered as the create, and leaves nothing behind', async () => {
-    const findings = new Findings()
+    const findings = new Findings(entity.name)
     const bodies = new Map<number | undefined, Members>()
     for (const named of [undefined, ...OWNERS]) {
       const owner = named ?? OWNERS[0]
@@ -59,7 +59,7 @@ function checkFormsOfCreate(tested: TestedApplication, entity: KeyedEntity): voi
 
   if (!hasImports || !isDone) return
   it('create by an import makes the row for whoever may', async () => {
-    const findings = new Findings()
+    const findings = new Findings(entity.name)
     for (const { call, caller, named, codeOf, owner } of attempts(tested, entity, owned)) {
       if (admission(rule, call, caller).code !== 'ok') continue
       const body = await createBody(tested.maker, entity, { owner, named: named !== undefined })
@@ -86,7 +86,7 @@ function checkFormsOfRowWrite(tested: TestedApplication, entity: KeyedEntity, op
   )
 
   it(`${operation} in a batch${operation === 'update' ? ', by a unique property' : ''} and as a dry run is answered as the ${operation}, and leaves nothing behind`, async () => {
-    const findings = new Findings()
+    const findings = new Findings(entity.name)
     const single: Call = { resource: entity.name, operation }
     const state = operation === 'delete' ? deletableState(rule) : {}
     const rows = await ownersRows(tested, entity, { call: single, title: operation, state })
@@ -143,7 +143,7 @@ function checkGroups(tested: TestedApplication, entity: KeyedEntity): void {
   const operator = (['equals', 'is'] as const).find((word) => entity.filterable.get(key.name)?.includes(word))
   if (operator === undefined || !rule.properties.includes(key.name)) return
   it('a group of conditions finds for each caller exactly the rows that are theirs', async () => {
-    const findings = new Findings()
+    const findings = new Findings(entity.name)
     const made = [
       await tested.maker.row(entity, { owner: OWNERS[0] }),
       await tested.maker.row(entity, { owner: OWNERS[1] })

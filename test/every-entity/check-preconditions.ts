@@ -38,7 +38,7 @@ export function checkPreconditions(tested: TestedApplication, entity: KeyedEntit
   for (const action of entity.actions.values()) {
     if (!tested.succeeds(entity, action.name)) continue
     it(`${action.name} needs the row's tag, then its state`, async () => {
-      const findings = new Findings()
+      const findings = new Findings(entity.name)
       const needed = neededState(rule, action)
       for (const state of Object.keys(needed).length === 0
         ? [suitableState(entity, rule, action)]
@@ -65,7 +65,7 @@ export function checkPreconditions(tested: TestedApplication, entity: KeyedEntit
   const updates = entity.writes.has('update') && tested.succeeds(entity, 'update')
   for (const patch of updates ? [false, true] : []) {
     it(`${patch ? 'patch' : 'update'} needs the row's tag`, async () => {
-      const findings = new Findings()
+      const findings = new Findings(entity.name)
       const row = await tested.maker.row(entity)
       const body = await updateBody(tested.maker, entity)
       const call = { resource: entity.name, operation: 'update', id: row.id, body, patch } as const
@@ -80,7 +80,7 @@ export function checkPreconditions(tested: TestedApplication, entity: KeyedEntit
   const required = entity.columns.filter((column) => isSetByUpdate(column) && !column.field.nullable)
   if (updates && required.length > 0) {
     it('update gives a member that is left out its default, and misses one that has none', async () => {
-      const findings = new Findings()
+      const findings = new Findings(entity.name)
       const body = await updateBody(tested.maker, entity)
       const row = await tested.maker.row(entity)
       const caller = whoUpdates(tested, entity, { row: row.values, bodies: [body], findings })
@@ -106,7 +106,7 @@ export function checkPreconditions(tested: TestedApplication, entity: KeyedEntit
 
   if (updates) {
     it('patch sets the members sent and keeps all others', async () => {
-      const findings = new Findings()
+      const findings = new Findings(entity.name)
       const first = await updateBody(tested.maker, entity)
       const second = await updateBody(tested.maker, entity)
       const row = await tested.maker.row(entity)
@@ -149,7 +149,7 @@ export function checkPreconditions(tested: TestedApplication, entity: KeyedEntit
   if (entity.writes.has('delete') && tested.succeeds(entity, 'delete')) {
     const { versioned } = rule
     it(`delete goes without a tag and ${versioned ? "honours the row's" : 'knows no tag that matches'}`, async () => {
-      const findings = new Findings()
+      const findings = new Findings(entity.name)
       const row = await tested.maker.row(entity)
       const call = { resource: entity.name, operation: 'delete', id: row.id } as const
       const caller = whoReaches(tested.callers, rule, call, row.values)
@@ -194,7 +194,7 @@ function whoUpdates(
 
 /** What comes first of two things that are wrong with a delete: no row, then its tag, then its state. */
 async function checkUndeletable(tested: TestedApplication, entity: KeyedEntity): Promise<void> {
-  const findings = new Findings()
+  const findings = new Findings(entity.name)
   for (const values of undeletableStates(entity, tested.ruleOf(entity))) {
     const row = await tested.maker.row(entity, { values })
     const before = await fingerprint(tested.sql, tested.entities)

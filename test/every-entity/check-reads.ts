@@ -10,6 +10,7 @@ import type { TestedApplication } from './tested-application.js'
 import { type Call, type Outcome, READS } from './transports.js'
 import {
   absentId,
+  absentValue,
   admission,
   collections,
   everyCaller,
@@ -25,7 +26,7 @@ export function checkReads(tested: TestedApplication, entity: KeyedEntity): void
   const rule = tested.ruleOf(entity)
   for (const read of collections(rule)) {
     it(`${read.name ?? read.operation} answers each caller with exactly the rows that are theirs`, async () => {
-      const findings = new Findings()
+      const findings = new Findings(entity.name)
       const rows = await tableRows(tested.sql, entity)
       for (const call of withOwners(rule, { resource: entity.name, ...read })) {
         for (const caller of everyCaller(tested, rule, call)) {
@@ -47,7 +48,7 @@ export function checkReads(tested: TestedApplication, entity: KeyedEntity): void
 
   for (const [name] of Object.entries(rule.customReads).filter(([, read]) => read.hasParameters === true)) {
     it(`${name} rejects each caller who may not read it`, async () => {
-      const findings = new Findings()
+      const findings = new Findings(entity.name)
       for (const call of withOwners(rule, { resource: entity.name, operation: 'read', name })) {
         for (const caller of everyCaller(tested, rule, call)) {
           const { code } = verdict(rule, call, caller)
@@ -59,7 +60,7 @@ export function checkReads(tested: TestedApplication, entity: KeyedEntity): void
   }
 
   it('get answers each caller with rows that are theirs and knows no other', async () => {
-    const findings = new Findings()
+    const findings = new Findings(entity.name)
     const unknown = new Set<string>()
     const rows = await tableRows(tested.sql, entity)
     const ids = [...idsOf(rule, rows), absentId(entity)]
@@ -108,7 +109,7 @@ export function checkTotals(tested: TestedApplication, entity: KeyedEntity): voi
   const rule = tested.ruleOf(entity)
   const visible = totals.dimensions.map(({ name }) => name).filter((name) => rule.properties.includes(name))
   it('totals count for each caller exactly the rows that are theirs', async () => {
-    const findings = new Findings()
+    const findings = new Findings(entity.name)
     const rows = await tableRows(tested.sql, entity)
     for (const dimensions of [undefined, ...tested.some('dimensions', visible, 1)]) {
       const shape = {
@@ -138,7 +139,7 @@ export function checkHistory(tested: TestedApplication, entity: KeyedEntity): vo
   if (!entity.history) return
   const rule = tested.ruleOf(entity)
   it('history answers each caller who reads the row by its id, with the properties of that caller', async () => {
-    const findings = new Findings()
+    const findings = new Findings(entity.name)
     const rows = await tableRows(tested.sql, entity)
     const ids = idsOf(rule, rows)
     for (const id of ids) await addEntry(tested, entity, id)
@@ -187,7 +188,7 @@ function uniqueNames({ columns, filterable, key }: KeyedEntity, row: OracleRow |
     (column) => column.field.unique && !column.field.nullable && filterable.has(column.name) && !key.includes(column)
   )
   return unique.flatMap(({ name, field }) => {
-    const value = row === undefined ? (field.type === 'string' ? 'no such value' : undefined) : row[name]
+    const value = row === undefined ? (field.type === 'string' ? absentValue(field) : undefined) : row[name]
     return value === undefined ? [] : [{ ...call, by: name, id: String(value) }]
   })
 }
@@ -239,7 +240,7 @@ export function checkOwnerFilter(tested: TestedApplication, entity: KeyedEntity)
     (one) => filterOf(rule, { resource: entity.name, ...one }) !== undefined
   )
   it('takes an owner in digits alone, and narrows to it', async () => {
-    const findings = new Findings()
+    const findings = new Findings(entity.name)
     const rows = await tableRows(tested.sql, entity)
     for (const read of reads) {
       for (const values of tested.some('spellings', SPELLINGS, 6)) {
@@ -284,7 +285,7 @@ export function checkForeignFilters(tested: TestedApplication, entity: KeyedEnti
   if (owner === undefined || !entity.filterable.has(owner) || typeof rule.read !== 'object' || !('column' in rule.read))
     return
   it('filters by a foreign owner, a foreign row or anything else reveal nothing', async () => {
-    const findings = new Findings()
+    const findings = new Findings(entity.name)
     const foreign = (await tableRows(tested.sql, entity)).find((row) => String(row[owner]) === String(OTHER))
     const filters = [
       { property: owner, operator: 'equals', value: String(OTHER) },
@@ -320,7 +321,7 @@ function withOwner({ callers }: TestedApplication, rule: Rule, call: Call): Call
 export function checkWithoutBypass(tested: TestedApplication, entity: KeyedEntity): void {
   const rule = tested.ruleOf(entity)
   it(`${entity.name} serves what asks for no owner, and nothing else`, async () => {
-    const findings = new Findings()
+    const findings = new Findings(entity.name)
     const [row] = await tableRows(tested.sql, entity)
     const id = String(row?.['id'])
     const reads = [...collections(rule), { operation: READS[4] }]

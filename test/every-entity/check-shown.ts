@@ -27,7 +27,7 @@ function checkManyToMany(tested: TestedApplication, entity: KeyedEntity): void {
   if (entity.manyToMany.length === 0) return
   const rule = tested.ruleOf(entity)
   it('includes of rows by links hold what the caller could read by itself, each once, and nothing else', async () => {
-    const findings = new Findings()
+    const findings = new Findings(entity.name)
     const shape = { resource: entity.name, includeChildren: 'true' } as const
     const calls: Call[] = [
       { ...shape, operation: 'paged', pageSize: '500' },
@@ -82,7 +82,7 @@ function checkReferences(tested: TestedApplication, entity: KeyedEntity): void {
   const rule = tested.ruleOf(entity)
   const crossed = entity.references.filter((reference) => mayCross(tested, entity, reference))
   it('includes of references hold what the caller could read by itself, and nothing else', async () => {
-    const findings = new Findings()
+    const findings = new Findings(entity.name)
     const foreign: string[] = []
     for (const reference of crossed) foreign.push(await rowOfAnotherOwner(tested, entity, reference))
     const targets = new Map<string, OracleRow[]>()
@@ -149,7 +149,7 @@ function checkReferencesWithin(tested: TestedApplication, entity: KeyedEntity): 
   if (within.length === 0) return
   const rule = tested.ruleOf(entity)
   it('references of included rows hold what the caller could read by itself, and nothing else', async () => {
-    const findings = new Findings()
+    const findings = new Findings(entity.name)
     const include = within.map(({ navigation, reference }) => `${navigation}.${reference.name}`).join()
     const call: Call = { resource: entity.name, operation: 'paged', pageSize: '500', include }
     const targets = new Map<string, OracleRow[]>()
@@ -214,7 +214,7 @@ function checkChildren(tested: TestedApplication, entity: KeyedEntity): void {
   const children = entity.children.filter(({ store: one }) => one === 'primary')
   if (children.length === 0) return
   it('includes of children are those of the row, and so are theirs', async () => {
-    const findings = new Findings()
+    const findings = new Findings(entity.name)
     const call: Call = { resource: entity.name, operation: 'paged', pageSize: '500', includeChildren: 'true' }
     const outcomes = await answeredByAll(tested, { call, caller: tested.callers.bypass }, { code: 'ok', findings })
     const compare = async ({ name, table, key, foreignKey, children: nested }: Children, roots: readonly Row[]) => {
@@ -306,7 +306,7 @@ export function checkColumnPermissions(tested: TestedApplication, entity: KeyedE
   if (names.length === 0) return
 
   it('shows each caller the properties that the caller has the permission for, and no other', async () => {
-    const findings = new Findings()
+    const findings = new Findings(entity.name)
     const [first] = await tableRows(tested.sql, entity)
     for (const read of READS) {
       const id = read.operation === 'get' ? { id: String(first?.['id']) } : {}
@@ -329,7 +329,7 @@ export function checkColumnPermissions(tested: TestedApplication, entity: KeyedE
   if (writer === undefined || !entity.writes.has('create') || !entity.writes.has('update')) return
 
   it('ignores in bodies what the caller may not read: a create leaves it empty, PUT and PATCH keep it', async () => {
-    const findings = new Findings()
+    const findings = new Findings(entity.name)
     const owner = OWNERS[0]
     const kept = names.filter((name) => !mayRead(rule, name, writer.permissions))
     const columns = entity.columns.filter(({ name, field }) => kept.includes(name) && field.writability === 'always')

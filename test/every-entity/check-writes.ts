@@ -32,7 +32,7 @@ export function checkCreates(tested: TestedApplication, entity: KeyedEntity): vo
   const owned = column === undefined || column === 'id' ? undefined : column
 
   it('create is rejected to whoever may not, and leaves nothing behind', async () => {
-    const findings = new Findings()
+    const findings = new Findings(entity.name)
     const bodies = new Map<number | undefined, Members>()
     for (const named of [undefined, ...OWNERS]) {
       const owner = named ?? OWNERS[0]
@@ -50,7 +50,7 @@ export function checkCreates(tested: TestedApplication, entity: KeyedEntity): vo
 
   if (!tested.succeeds(entity, 'create')) return
   it('create makes a row of the right owner for whoever may', async () => {
-    const findings = new Findings()
+    const findings = new Findings(entity.name)
     for (const { call, caller, named, codeOf, owner } of attempts(tested, entity, owned)) {
       if (admission(rule, call, caller).code !== 'ok') continue
       for (const transport of tested.transports) {
@@ -153,7 +153,7 @@ export function checkRowWrites(tested: TestedApplication, entity: KeyedEntity): 
   const rejectedRows = new Map<string, Promise<MadeRow[]>>()
   for (const write of writesOf(entity, rule)) {
     it(`${write.title} is rejected to whoever may not, and leaves nothing behind`, async () => {
-      const findings = new Findings()
+      const findings = new Findings(entity.name)
       const state = JSON.stringify(write.state)
       const made = rejectedRows.get(state) ?? ownersRows(tested, entity, write)
       rejectedRows.set(state, made)
@@ -188,7 +188,7 @@ export function checkRowWrites(tested: TestedApplication, entity: KeyedEntity): 
 
     if (!tested.succeeds(entity, write.call.name ?? write.call.operation)) continue
     it(`${write.title} is done for whoever may`, async () => {
-      const findings = new Findings()
+      const findings = new Findings(entity.name)
       for (const call of withOwners(rule, write.call)) {
         for (const caller of callersOf(tested, rule, call)) {
           for (const owner of ownerColumn(rule) === undefined ? [OWNERS[0]] : OWNERS) {

@@ -1,5 +1,5 @@
 import { status } from '@grpc/grpc-js'
-import { expect } from 'chai'
+import { AssertionError, expect } from 'chai'
 import { describeCall, type Call, type Outcome, type Transport } from './transports.js'
 import type { Caller } from './callers.js'
 import { isWrite } from './rule.js'
@@ -8,12 +8,20 @@ import type { TestedApplication } from './tested-application.js'
 /** What the rules of an application reject with. */
 const OF_RULES: readonly string[] = ['body.invalid', 'state.invalid', 'conflict', 'not-found', 'ownership.denied']
 
+/** Characters of a value, and of what was done, that a finding shows. */
+const SHOWN = 200
+
 /** Whatever a test finds amiss, all of it told at once: a test holds many calls. */
 export class Findings {
+  readonly #entity: string
   readonly #found: string[] = []
   /** What a project can do about calls that its own rules reject. */
   readonly #advice = new Set<string>()
   #checked = 0
+
+  constructor(entity: string) {
+    this.#entity = entity
+  }
 
   get checked(): number {
     return this.#checked
@@ -24,7 +32,10 @@ export class Findings {
     this.#checked += 1
     const [was, should] = [JSON.stringify(actual), JSON.stringify(expected)]
     if (was === should) return true
-    this.#found.push(`${what}: ${was ?? 'nothing'} instead of ${should ?? 'nothing'}`)
+    const place =
+      (was ?? '').length > SHOWN || (should ?? '').length > SHOWN ? firstDifference(actual, expected) : undefined
+    const { way, ...values } = place ?? { way: '', was: was ?? 'nothing', should: should ?? 'nothing' }
+    this.#found.push(`${shortened(what)}${way}: ${values.was} instead of ${values.should}`)
     return false
   }
 
@@ -55,12 +66,56 @@ export class Findings {
     )
   }
 
-  /** Fails the test with everything noted, and where nothing was looked at. */
+  /**
+   * Fails the test with everything noted, and where nothing was looked at. All of it is in the message: mocha shows no
+   * difference of values that are large.
+   */
   finish(): void {
     const found = [...this.#advice, ...this.#found.slice(0, 12)]
-    expect(found, `${this.#found.length} findings`).to.deep.equal([])
-    expect(this.#checked, 'checks').to.be.greaterThan(0)
+    if (found.length > 0) {
+      throw new AssertionError([`${this.#found.length} findings in ${this.#entity}`, ...found].join('\n- '))
+    }
+    expect(this.#checked, `checks of ${this.#entity}`).to.be.greaterThan(0)
   }
+}
+
+/** Where two values first differ, and what each of them has there. */
+interface Difference {
+  /** By which row, by its id, and which property. */
+  readonly way: string
+  readonly was: string
+  readonly should: string
+}
+
+function firstDifference(actual: unknown, expected: unknown): Difference {
+  const [was, should] = [members(actual), members(expected)]
+  if (was === undefined || should === undefined) return differentTexts(actual, expected)
+  const names = [...new Set([...Object.keys(should), ...Object.keys(was)])]
+  const name = names.find((one) => JSON.stringify(was[one]) !== JSON.stringify(should[one]))
+  // Only the order of the members is another one.
+  if (name === undefined) return { way: '', was: Object.keys(was).join(), should: Object.keys(should).join() }
+  const { way, ...values } = firstDifference(was[name], should[name])
+  const id = Array.isArray(expected) ? (members(should[name]) ?? members(was[name]))?.['id'] : undefined
+  const row = typeof id === 'string' || typeof id === 'number' ? ` (id ${id})` : ''
+  return { way: `, ${name}${row}${way}`, ...values }
+}
+
+function members(value: unknown): Readonly<Record<string, unknown>> | undefined {
+  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : undefined
+}
+
+/** Two texts from a little before the place where they differ. */
+function differentTexts(actual: unknown, expected: unknown): Difference {
+  const [was, should] = [JSON.stringify(actual) ?? 'nothing', JSON.stringify(expected) ?? 'nothing']
+  let at = 0
+  while (at < was.length && was[at] === should[at]) at += 1
+  const from = at < SHOWN / 2 ? 0 : at - SHOWN / 4
+  const way = from === 0 ? '' : `, from character ${from}`
+  return { way, was: shortened(was.slice(from)), should: shortened(should.slice(from)) }
+}
+
+function shortened(text: string): string {
+  return text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text
 }
 
 /** A call that somebody makes. */

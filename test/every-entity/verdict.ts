@@ -1,5 +1,5 @@
-import type { KeyedEntity } from '../../data-service/entity/entity.js'
 import type { Field } from '../../data-service/entity/fields/field.js'
+import type { Keyed } from '../../data-service/entity/key.js'
 import { rangeOf } from '../../data-service/entity/fields/numbers.js'
 import { type Caller, type Callers, OWNERS } from './callers.js'
 import {
@@ -174,15 +174,33 @@ export function withOwners(rule: Rule, call: Call): Call[] {
 }
 
 /** An id that no row has. */
-export function absentId({ key }: KeyedEntity): string {
-  const parts = key.map(({ field }) => {
-    if (field.type === 'guid') return 'ffffffff-0000-4000-8000-000000000000'
-    if (field.type === 'enum') return field.words[0] ?? ''
-    if (field.type === 'date') return '9999-12-31'
-    if (field.type === 'base64url') return Buffer.alloc(field.maxLength, 0x7e).toString('base64url')
-    return field.type === 'string' ? '~'.repeat(Math.min(3, field.maxLength)) : (field.maximum ?? greatNumber(field))
-  })
-  return parts.join()
+export function absentId({ key }: Keyed): string {
+  return key.map(({ field }) => absentValue(field)).join()
+}
+
+/** A value of a key, or of a unique text, that no row has, in the one spelling that a composite key takes. */
+export function absentValue(field: Field): string {
+  switch (field.type) {
+    case 'guid':
+      return 'ffffffff-0000-4000-8000-000000000000'
+    case 'enum':
+      return field.words[0] ?? ''
+    case 'date':
+      return '9999-12-31'
+    case 'dateTime':
+      // A TIMESTAMP ends in 2038, and a column may keep whole seconds alone.
+      return `2037-12-31T23:59:58.${'0'.repeat(Math.max(3, field.precision))}Z`
+    case 'decimal': {
+      const digits = Math.min(9, field.precision - field.scale)
+      return `${'9'.repeat(digits) || '0'}${field.scale === 0 ? '' : '.'.padEnd(field.scale + 1, '9')}`
+    }
+    case 'base64url':
+      return Buffer.alloc(field.maxLength, 0x7e).toString('base64url')
+    case 'string':
+      return '~'.repeat(Math.min(3, field.maxLength))
+    default:
+      return String(field.maximum ?? greatNumber(field))
+  }
 }
 
 /** A number that no row has as its key, within the range of the column. */

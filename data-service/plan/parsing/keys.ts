@@ -81,7 +81,10 @@ function keyIn(text: string, keyed: Keyed): RowKey | undefined {
 }
 
 function noId(text: string, { name, keyed }: { readonly name: string; readonly keyed: Keyed }): string {
-  return `${quoted(text)} is no ${name} here: it must be ${idInWords(keyed)}.`
+  const [{ field }] = keyed.key
+  const isLong = !isComposite(keyed) && field.type === 'string' && text.length > longestId(keyed)
+  const right = isLong ? `none has more than ${field.maxLength} characters` : `it must be ${idInWords(keyed)}`
+  return `${quoted(text)} is no ${name} here: ${right}.`
 }
 
 /** A composite key is written in one way only; a single one in every way that filters take, but for the plus of a number. */

@@ -5,10 +5,27 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
+import type { Field } from '../../../data-service/entity/fields/field.js'
+import {
+  base64url,
+  date,
+  dateTime,
+  decimal,
+  guid,
+  int,
+  long,
+  oneOf,
+  text,
+  timestamp,
+  tinyInt
+} from '../../../data-service/entity/fields/words.js'
+import { parseId } from '../../../data-service/plan/parsing/keys.js'
+import { Violations } from '../../../data-service/plan/parsing/violations.js'
 import { MAX_AUTHORIZATION } from '../../../shared/transport/call-frames.js'
 import { Callers } from '../../every-entity/callers.js'
 import { Findings } from '../../every-entity/findings.js'
 import { TestedApplication } from '../../every-entity/tested-application.js'
+import { absentId } from '../../every-entity/verdict.js'
 import { isSoak } from '../../harness/in-soak.js'
 import { packageRoot } from '../../harness/package-root.js'
 import { TokenMint } from '../../stack/token-mint.js'
@@ -56,17 +73,59 @@ describe('the tests of every entity', function () {
     { operation: 'delete', code: 'ownership.denied', told: "`except: { 'tasks': ['delete'] }`" }
   ] as const) {
     it(`say what to state where a rule of an entity rejects the ${operation} of a made row`, () => {
-      const findings = new Findings()
+      const findings = new Findings('tasks')
       const outcome = { code, status: 403, detail: 'Not this one.', rows: [], total: undefined, text: '' }
       findings.rejected({ resource: 'tasks', operation }, outcome)
       expect(() => findings.finish())
         .to.throw()
-        .with.nested.property('actual[0]')
+        .with.property('message')
         .that.includes(`${operation} of tasks was rejected`)
         .and.includes('Not this one.')
         .and.includes(told)
     })
   }
+
+  it('say of large answers where they differ first: the entity, the operation, the row and the property', () => {
+    const rows = Array.from({ length: 300 }, (_, at) => ({ id: String(at + 1), title: 't', note: 'n'.repeat(5000) }))
+    const other = rows.map((row) => (row.id === '17' ? { ...row, note: `${row.note.slice(1)}m` } : row))
+    const findings = new Findings('tasks')
+    findings.same('rows of list by nobody', other, rows)
+    findings.same('rows of export by nobody', rows.slice(0, 299), rows)
+    expect(() => findings.finish())
+      .to.throw()
+      .with.property('message')
+      .that.includes('2 findings in tasks')
+      .and.matches(/^- rows of list by nobody, 16 \(id 17\), note, from character \d+: n+m" instead of n+"$/m)
+      .and.matches(/^- rows of export by nobody, 299 \(id 300\): nothing instead of \{"id":"300",.{0,200}…$/m)
+      .and.satisfies((message: string) => message.length < 1000)
+  })
+
+  it('know a key of each type, and a short unique text, that no row has', () => {
+    const fields: readonly Field[] = [
+      text(2),
+      int(),
+      tinyInt(),
+      long(),
+      decimal(6, 2),
+      decimal(2, 2),
+      decimal(20, 0),
+      guid(),
+      date(),
+      dateTime(),
+      timestamp({ precision: 0 }),
+      dateTime({ precision: 6 }),
+      oneOf(['low', 'high']),
+      base64url(16, 16)
+    ]
+    for (const field of fields) {
+      const part = { name: 'part', column: 'part', field }
+      for (const keyed of [{ key: [part] }, { key: [part, part] }] as const) {
+        const [violations, id] = [new Violations(), absentId(keyed)]
+        parseId(id, keyed, violations)
+        expect(violations.isEmpty, `${field.type} ${id}`).to.equal(true)
+      }
+    }
+  })
 
   it('send tokens that a gateway takes, also where an application has hundreds of permissions', () => {
     const permissions = Array.from({ length: 250 }, (_, at) => `a-resource-${at}:read` as const)
