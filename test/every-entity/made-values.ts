@@ -61,7 +61,7 @@ export function madeValue({ name, field }: Column, n: number): WireValue {
     case 'long':
       return madeLong(field, n)
     case 'decimal':
-      return (leastAmount(field) + (n % 10)).toFixed(field.scale)
+      return amountOf(field, leastAmount(field) + (n % 10))
     case 'double':
       return Number(field.minimum ?? 0) + n + 0.5
     case 'dateTime':
@@ -94,10 +94,19 @@ function madeBytes({ minLength, maxLength }: Column['field'], n: number): Buffer
   return bytes
 }
 
+/** Digits of a decimal that SQLite keeps whatever they are: it has them in 64 bits. */
+const SQLITE_DIGITS = 18
+
 /** A hundred, or less where a column has fewer digits before the point. */
 function leastAmount({ precision, scale }: Column['field']): number {
-  const digits = precision - scale
+  const digits = Math.min(precision, SQLITE_DIGITS) - scale
   return digits >= 3 ? 100 : digits === 2 ? 10 : 0
+}
+
+/** So many, or so many units of the last digit where the column has none before the point. */
+function amountOf({ precision, scale }: Column['field'], amount: number): string {
+  const hasWhole = Math.min(precision, SQLITE_DIGITS) > scale
+  return hasWhole ? amount.toFixed(scale) : `0.${String(amount).padStart(scale, '0')}`
 }
 
 export function guidOf(n: number): string {
@@ -109,7 +118,7 @@ export function madeInput(column: Column, n: number): WireValue {
   const { field, name } = column
   if (field.custom !== undefined) return madeValue(column, n)
   if (field.type === 'int' && field.storage === 'usual') return Math.max(1, Number(field.minimum ?? 1))
-  if (field.type === 'decimal') return (1).toFixed(field.scale)
+  if (field.type === 'decimal') return amountOf(field, 1)
   if (field.type === 'dateTime') return `${/start/i.test(name) ? 2051 : 2052}-01-01T00:00:00.000Z`
   return madeValue(column, n)
 }

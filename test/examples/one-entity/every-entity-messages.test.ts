@@ -19,15 +19,18 @@ import {
   timestamp,
   tinyInt
 } from '../../../data-service/entity/fields/words.js'
+import { storedValue } from '../../../data-service/entity/types/types.js'
 import { parseId } from '../../../data-service/plan/parsing/keys.js'
 import { Violations } from '../../../data-service/plan/parsing/violations.js'
 import { MAX_AUTHORIZATION } from '../../../shared/transport/call-frames.js'
 import { Callers } from '../../every-entity/callers.js'
 import { Findings } from '../../every-entity/findings.js'
 import { TestedApplication } from '../../every-entity/tested-application.js'
+import { madeInput, madeValue } from '../../every-entity/made-values.js'
 import { absentId } from '../../every-entity/verdict.js'
 import { isSoak } from '../../harness/in-soak.js'
 import { packageRoot } from '../../harness/package-root.js'
+import { stored } from '../../oracle/wire-value.js'
 import { TokenMint } from '../../stack/token-mint.js'
 import application from './uniform-rest.config.js'
 
@@ -123,6 +126,26 @@ describe('the tests of every entity', function () {
         const [violations, id] = [new Violations(), absentId(keyed)]
         parseId(id, keyed, violations)
         expect(violations.isEmpty, `${field.type} ${id}`).to.equal(true)
+      }
+    }
+  })
+
+  it('make decimals that their columns hold on each database, however many digits these have', () => {
+    for (const [precision, scale] of [
+      [6, 2],
+      [2, 2],
+      [1, 0],
+      [38, 0],
+      [20, 18],
+      [40, 19],
+      [40, 20],
+      [65, 30]
+    ] as const) {
+      const column = { name: 'amount', column: 'amount', field: decimal(precision, scale) }
+      for (const made of [madeValue(column, 7), madeValue(column, 129), madeInput(column, 7)]) {
+        const what = `decimal(${precision}, ${scale}) ${String(made)}`
+        expect(() => storedValue(String(made), column), what).to.not.throw()
+        expect(Number(stored('sqlite', column.field, made)), what).to.be.below(2 ** 63)
       }
     }
   })
