@@ -123,8 +123,10 @@ eachDatabase((kind) => {
         })
       })
       const { port } = await pair.gateway.logged(({ msg }) => msg === 'health is told on the admin port')
-      const call: Stack['call'] = async (target, { token } = {}) => {
-        const answer = await sendTo(pair.url, target, { token })
+      const call: Stack['call'] = async (target, { token, body } = {}) => {
+        const sent = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
+        const json = { 'content-type': 'application/json' }
+        const answer = await sendTo(pair.url, target, { token, headers: json, ...sent })
         const { text, status, headers } = answer
         return { status, headers, text, body: JSON.parse(text) as unknown }
       }
@@ -170,6 +172,44 @@ eachDatabase((kind) => {
         expect((await pair.call('/ruled')).status).to.equal(200)
       } finally {
         await sql.run('ALTER TABLE codes RENAME COLUMN nick TO alias')
+      }
+      await sql.run('ALTER TABLE ruled RENAME TO gone')
+      try {
+        expect((await pair.call('/ruled/paged')).status).to.equal(500)
+        while ((await pair.call('/ruled/paged')).status !== 503) await sleep(20)
+        const told = await pair.dataService.logged(
+          ({ resource, reason }) => resource === 'ruled' && reason !== undefined
+        )
+        expect(String(told['reason'])).to.include('there is no table ruled')
+      } finally {
+        await sql.run('ALTER TABLE gone RENAME TO ruled')
+      }
+    })
+
+    it('are looked at where a create has to fill a column that is new, and stay as they are where it need not', async () => {
+      await using pair = await isolating(3_600_000)
+      const token = mint.sign({ sub: 'kim', role: 'Keeper' })
+      const create = (id: string): Promise<StackAnswer> =>
+        pair.call('/codes', { token, body: { id, name: 'x', alias: null } })
+      await sql.run('ALTER TABLE codes ADD COLUMN hint VARCHAR(20)')
+      expect((await create('hinted')).status).to.equal(201)
+      await sql.run("DELETE FROM codes WHERE code = 'hinted'")
+      await sql.run('ALTER TABLE codes ADD COLUMN must VARCHAR(20) NOT NULL')
+      try {
+        expect((await pair.call('/codes')).status, 'reads need nothing of it').to.equal(200)
+        const failed = await create('missing')
+        expect([failed.status, code(failed)], failed.text).to.deep.equal([500, 'internal'])
+        expect(failed.text).to.not.match(/must|default|NOT NULL/i)
+        while ((await create('missing')).status !== 503) await sleep(20)
+        expect((await pair.call('/codes')).status).to.equal(503)
+        expect((await pair.call('/ruled')).status).to.equal(200)
+        const told = await pair.dataService.logged(
+          ({ resource, reason }) => resource === 'codes' && reason !== undefined
+        )
+        expect(String(told['reason'])).to.include('codes.must is NOT NULL without a default')
+      } finally {
+        await sql.run('ALTER TABLE codes DROP COLUMN must')
+        await sql.run('ALTER TABLE codes DROP COLUMN hint')
       }
     })
 
