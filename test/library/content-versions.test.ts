@@ -142,6 +142,58 @@ describeLibrary('versions that are made of the content of rows', (store, kind) =
     expect([once.status, (await keyed()).status, await receipts()], once.text).to.deep.equal([200, 200, 1])
   })
 
+  it('neither has one that changes another row or emits an event, and what it did is rolled back', async () => {
+    const [one, other] = [await create(), await create()]
+    const events = async (): Promise<number> => {
+      const [row] = await store.sql.run(
+        "SELECT COUNT(*) AS n FROM ur_outbox WHERE resource = 'fittings' AND row_id = ?",
+        [String(one.id)]
+      )
+      return Number(row?.['n'])
+    }
+    const act = (name: string, body: object, more: object = {}): Promise<Answer> =>
+      store.as({ role: 'Librarian', sub: 'x' }, `${one.target}/${name}`, {
+        method: 'PUT',
+        headers: { 'content-type': 'application/json', 'if-match': one.tag, ...more },
+        body: JSON.stringify(body)
+      })
+    const hint = { otherId: other.id, note: 'look', vendorCode: null }
+    for (const [name, body] of [
+      ['hint', hint],
+      ['announce', {}]
+    ] as const) {
+      for (const prefer of [{}, { prefer: 'tx=rollback' }]) {
+        const { status, text } = await act(name, body, prefer)
+        expect([status, text.includes(`${name} has left the row as it was`)], text).to.deep.equal([422, true])
+      }
+    }
+    expect(tagOf(await read(other.target)), 'the other row').to.equal(other.tag)
+    expect(await events()).to.equal(0)
+    expect((await act('hint', hint, { 'idempotency-key': `hint-${one.id}` })).status).to.equal(200)
+    expect((await act('announce', {}, { 'idempotency-key': `announce-${one.id}` })).status).to.equal(200)
+    expect(json(await read(other.target))).to.have.property('note', 'look')
+  })
+
+  it('a dry run tells nothing of a column that takes a permission to read, and nothing by a 422 either', async () => {
+    const { id, target } = await create()
+    await setBySql(id, 'cost', 7)
+    const tag = tagOf(await read(target))
+    const appraise = (cost: number, prefer: object): Promise<Answer> =>
+      store.as({ role: 'Librarian' }, `${target}/appraise`, {
+        method: 'PUT',
+        headers: { 'content-type': 'application/json', 'if-match': tag, ...prefer },
+        body: JSON.stringify({ cost })
+      })
+    for (const cost of [7, 8]) {
+      const dry = await appraise(cost, { prefer: 'tx=rollback' })
+      expect([dry.status, dry.headers['etag']], `${cost} ${dry.text}`).to.deep.equal([200, undefined])
+      expect(json(dry), String(cost)).to.have.property('rowVersion', null)
+    }
+    const same = await appraise(7, {})
+    expect([same.status, same.text.includes('has left the row as it was')], same.text).to.deep.equal([422, true])
+    expect((await appraise(8, {})).headers['etag']).to.be.a('string')
+  })
+
   it('a dry run of an action that sets a hidden column has no version, by which it could be guessed', async () => {
     const { id, target } = await create()
     await setBySql(id, 'vendor_code', '1234')
@@ -157,6 +209,13 @@ describeLibrary('versions that are made of the content of rows', (store, kind) =
       expect([dry.status, dry.headers['etag']], code).to.deep.equal([200, undefined])
       expect(json(dry), code).to.have.property('rowVersion', null)
     }
+    // A rule that names the row among the others is no way around it.
+    const hinted = await store.as({ role: 'Librarian' }, `${target}/hint`, {
+      method: 'PUT',
+      headers: { 'content-type': 'application/json', 'if-match': tag, prefer: 'tx=rollback' },
+      body: JSON.stringify({ otherId: id, note: 'x', vendorCode: '1234' })
+    })
+    expect([hinted.status, hinted.headers['etag']], hinted.text).to.deep.equal([200, undefined])
     expect((await recode('4321', {})).headers['etag']).to.be.a('string')
   })
 

@@ -51,7 +51,7 @@ declarePart(4, () =>
     },
     claims: ({ owner, bypass }) => ({ branches: bypass ? [1, 2, 3] : owner === null ? [] : [owner] }),
     // What they would make of the row, only the entity file knows.
-    except: { errands: ['give', 'move', 'hand-over'] },
+    except: { errands: ['give', 'move', 'hand-over'], fittings: ['announce', 'hint', 'inspect'] },
     values: {
       errands: { rows: (n) => ({ branchId: 1 + (n % 3) }) },
       notices: { rows: (n) => ({ status: n % 2 === 0 ? 'out' : 'kept' }) },

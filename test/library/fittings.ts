@@ -22,6 +22,7 @@ import {
   text,
   unique
 } from 'uniform-rest'
+import { parcelWritten } from './parcels.js'
 
 // Tables of a vendor, which have no column for a version and may not get one.
 
@@ -109,6 +110,27 @@ export const fittings = defineEntity({
       description: 'Leaves a receipt of an inspection, and the fitting as it is.',
       effect: ({ newCode }) => ({ create: [{ resource: 'receipts', values: { code: `i-${newCode()}` } }] })
     }),
+    announce: action({
+      description: 'Tells others of the fitting, and leaves it as it is.',
+      effect: {}
+    }),
+    hint: action({
+      description: 'Notes something at another fitting, and leaves this one as it is.',
+      input: { otherId: int(), note: text(60), vendorCode: optional(text(20)) },
+      change: async ({ input: { otherId, note, vendorCode }, getAggregate }) => {
+        await getAggregate('fittings', otherId)
+        const set = vendorCode === null ? { note } : { note, vendorCode }
+        return { update: [{ resource: 'fittings', id: otherId, set }] }
+      }
+    }),
+    appraise: action({
+      description: 'Sets what it costs, which not everybody reads, and leaves a receipt.',
+      input: { cost: int() },
+      effect: ({ input: { cost }, newCode }) => ({
+        set: { cost },
+        create: [{ resource: 'receipts', values: { code: `a-${newCode()}` } }]
+      })
+    }),
     recode: action({
       description: 'Sets the code that the vendor has for it, which nobody reads.',
       input: { vendorCode: text(20) },
@@ -120,5 +142,8 @@ export const fittings = defineEntity({
       when: { state: ['new', 'used'] },
       effect: ({ input: { note } }) => ({ set: { state: 'broken', note } })
     })
-  })
+  }),
+  hooks: ({ emit }) => [
+    emit(parcelWritten, { on: ['announce'], payload: () => ({ operation: 'announce', note: null }) })
+  ]
 })

@@ -62,7 +62,7 @@ export const createParcels: Migration = {
   ]
 }
 
-const parcelWritten = defineEvent<{ operation: string; note: string | null }>('parcel-written')
+export const parcelWritten = defineEvent<{ operation: string; note: string | null }>('parcel-written')
 
 export const depots = defineEntity({
   name: 'depots',
