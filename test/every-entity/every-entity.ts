@@ -19,9 +19,6 @@ import { type EveryEntityOptions, TestedApplication } from './tested-application
 /** Milliseconds for one test: it may send some thousand requests. */
 const TIMEOUT = 60_000
 
-/** Milliseconds for each entity whose table and rows are made before the tests, on a machine that has other work. */
-const OF_EACH_ENTITY = 2_000
-
 /**
  * Declares mocha tests of every entity of an application: for each of the databases they start a gateway and a data
  * service on a database of their own, insert rows, and hold every read, write and action, over HTTP and gRPC and by every
@@ -36,7 +33,7 @@ function describeOn(kind: DatabaseKind, options: EveryEntityOptions): void {
     this.timeout(TIMEOUT)
     const tested = new TestedApplication(kind, options)
     before(function () {
-      this.timeout(TIMEOUT + OF_EACH_ENTITY * options.application.entities.length)
+      this.timeout(TIMEOUT + tested.setUpTime)
       return tested.start()
     })
     after(() => tested.stop())
@@ -64,7 +61,7 @@ function describeOn(kind: DatabaseKind, options: EveryEntityOptions): void {
     if (options.application.settings['OWNER_BYPASS_ROLE'] !== undefined) return
     describe('without OWNER_BYPASS_ROLE', () => {
       before(function () {
-        this.timeout(TIMEOUT + OF_EACH_ENTITY * options.application.entities.length)
+        this.timeout(TIMEOUT + tested.setUpTime)
         return tested.restart({ OWNER_BYPASS_ROLE: '' })
       })
       for (const entity of tested.chosen) checkWithoutBypass(tested, entity)

@@ -68,6 +68,9 @@ export interface EveryEntityOptions {
   readonly env?: Readonly<Record<string, string>>
 }
 
+/** Milliseconds for each entity before the tests: its table and rows are made, and callers with each permission ask what there is. */
+const SET_UP_OF_EACH = 3_000
+
 const BYPASS_ROLE = 'every-entity-bypass'
 
 interface Running {
@@ -196,6 +199,11 @@ export class TestedApplication {
   /** undefined for a caller without one. */
   tokenOf({ token, name, claims }: Caller): string | undefined {
     return token === 'none' ? undefined : this.#mint.sign({ sub: name, ...claims })
+  }
+
+  /** Milliseconds that a hook may take longer than a test. */
+  get setUpTime(): number {
+    return SET_UP_OF_EACH * (this.entities.length + this.keyless.length)
   }
 
   async start(): Promise<void> {
