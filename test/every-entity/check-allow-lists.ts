@@ -233,7 +233,9 @@ const SUGGESTION = / Did you mean \\?"\w+\\?"\?/g
 function withoutName(text: string, name: string): string {
   const once = JSON.stringify(name).slice(1, -1)
   const twice = JSON.stringify(once).slice(1, -1)
-  return text.replaceAll(twice, 'NAME').replaceAll(once, 'NAME').replaceAll(name, 'NAME')
+  // The path of a resource may hold the name of a column: `/tokens`.
+  const pathless = text.replaceAll(/\\?"instance\\?":\\?"[^"\\]*\\?",?/g, '')
+  return pathless.replaceAll(twice, 'NAME').replaceAll(once, 'NAME').replaceAll(name, 'NAME')
 }
 
 function strangerTo(name: string): string {
