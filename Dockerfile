@@ -39,6 +39,7 @@ FROM dependencies AS production
 COPY package.json ./
 COPY --from=build /app/proto proto
 COPY --from=build /app/dist dist
+COPY --from=build /app/clients/pages node_modules/@uniform-rest/pages
 COPY --from=build /app/examples/store/storefront/assets examples/store/storefront/assets
 COPY --from=build /app/node_modules/preact /shop/app/node_modules/preact
 COPY --from=build /app/node_modules/preact-render-to-string /shop/app/node_modules/preact-render-to-string

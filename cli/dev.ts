@@ -1,5 +1,6 @@
 import { dirname, isAbsolute, join, relative, sep } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { findPages } from '../gateway/server/pages-package.js'
 import type { Environment } from '../shared/settings.js'
 import { loadApplication, type LoadedApplication } from './application/application.js'
 import type { CommandLine } from './application/command.js'
@@ -77,7 +78,7 @@ function welcome({ base, dataService, hasRenderer }: Running, loaded: LoadedAppl
     '',
     ...(hasRenderer ? [`  Pages  ${new URL('/', base).href}`] : []),
     `  API    ${base}${first === undefined ? '' : `  such as ${base}/${first.name}`}`,
-    ...(environment['ADMIN_UI'] === 'true' ? [`  Admin  ${base}/admin`] : []),
+    ...(environment['ADMIN_UI'] === 'true' && findPages() !== undefined ? [`  Admin  ${base}/admin`] : []),
     environment['DOCS_UI'] === 'false'
       ? `  Docs   ${base}/openapi.json`
       : `  Docs   ${base}/docs  and, as OpenAPI, ${base}/openapi.json`,

@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { type CommandLine, Failure, withUsage } from './application/command.js'
+import { findPages, PAGES_PACKAGE } from '../gateway/server/pages-package.js'
 import { packageFolder, readPackage } from './application/package.js'
 
 const USAGE =
@@ -44,8 +45,7 @@ export async function init(line: CommandLine): Promise<number> {
       ...to,
       leftOut: [...(isBare ? EXAMPLE : [BARE]), ...(chosen.deployment === 'none' ? DEPLOYMENT : [])]
     })
-    const dependency = await installablePackage(folder)
-    await writePackage(folder, { name, dependency })
+    await writePackage(folder, { name, dependencies: await installablePackages(folder) })
     await writeChoices(folder, chosen)
   })
   const shown = relative(directory, folder) || '.'
@@ -209,21 +209,32 @@ async function copyTemplate(
 }
 
 /**
- * What the new package.json names as its dependency. A package that was installed from a file is copied into the folder, so
- * that the folder can be moved, committed and built elsewhere; one that runs from its checkout is linked; any other comes from the
- * registry.
+ * What the new package.json has as dependencies: this package, and that of the pages. A package that was installed from a file is
+ * copied into the folder, so that the folder can be moved, committed and built elsewhere; any other comes from the registry. A
+ * checkout is linked, and has the pages itself.
  */
-async function installablePackage(folder: string): Promise<string> {
+async function installablePackages(folder: string): Promise<Readonly<Record<string, string>>> {
   const { name, version } = readPackage()
   const modules = dirname(packageFolder)
-  if (basename(modules) !== 'node_modules') return `file:${relative(folder, packageFolder)}`
-  const file = installedFrom(modules, name)
-  if (file === undefined) return `^${version}`
+  if (basename(modules) !== 'node_modules') return { [name]: `file:${relative(folder, packageFolder)}` }
+  const ours = installedFrom(modules, name)
+  const pages = installedFrom(modules, PAGES_PACKAGE)
+  return {
+    // Whoever has a file in place of the registry may have none of the pages.
+    ...(ours !== undefined && findPages() === undefined
+      ? {}
+      : { [PAGES_PACKAGE]: pages === undefined ? `^${version}` : await vendored(folder, PAGES_PACKAGE, pages) }),
+    [name]: ours === undefined ? `^${version}` : await vendored(folder, name, ours)
+  }
+}
+
+/** Copies the file of a package into the folder, and answers what package.json says of it. */
+async function vendored(folder: string, name: string, file: string): Promise<string> {
   if (!existsSync(file)) {
     throw new Failure(`${name} was installed from ${file}, which is gone: the new application needs it. Put it back.`)
   }
   const copy = `vendor/${basename(file)}`
-  await mkdir(join(folder, 'vendor'))
+  await mkdir(join(folder, 'vendor'), { recursive: true })
   await copyFile(file, join(folder, copy))
   return `file:${copy}`
 }
@@ -257,7 +268,10 @@ const DEV_DEPENDENCIES = [
  * Adds to the template's package.json what is known only here: the dependencies. Its `allowScripts` answer what npm 11 asks;
  * no install script is needed, since binaries for Linux, macOS and Windows come with the packages.
  */
-async function writePackage(folder: string, { name, dependency }: { name: string; dependency: string }): Promise<void> {
+async function writePackage(
+  folder: string,
+  { name, dependencies }: { name: string; dependencies: Readonly<Record<string, string>> }
+): Promise<void> {
   const { allowScripts, ...template } = JSON.parse(
     await readFile(join(TEMPLATE, PACKAGE_TEMPLATE), 'utf8')
   ) as Readonly<Record<string, unknown>> // ours
@@ -267,7 +281,7 @@ async function writePackage(folder: string, { name, dependency }: { name: string
     ...template,
     name,
     engines: ours.engines,
-    dependencies: { [ours.name]: dependency },
+    dependencies,
     devDependencies: Object.fromEntries(DEV_DEPENDENCIES.map((one) => [one, ranges[one]])),
     allowScripts
   }

@@ -38,6 +38,7 @@ import type { LoopDelay } from './server/loop-delay.js'
 import { MalformedHttp } from './server/malformed-http.js'
 import { addAllMethods, health, routeMethod } from './server/methods.js'
 import { hasLargeHead, OpenRequests } from './server/open-requests.js'
+import { findPages, warnOfMissingPages } from './server/pages-package.js'
 import { problemPages } from './server/problem-pages.js'
 import { problemHandler, ProblemSender, rejectUnknownPaths } from './server/problem-responses.js'
 import {
@@ -83,6 +84,8 @@ export interface GatewayDeps {
   /** If given, each request is a span. */
   readonly tracing?: Tracing | undefined
   readonly load?: LoadDeps | undefined
+  /** Where the built pages are, if anywhere. Default: `findPages`. */
+  readonly findPages?: () => URL | undefined
 }
 
 /** What a gateway goes by to bound its load. Tests give their own. */
@@ -191,6 +194,8 @@ export async function buildGateway(deps: GatewayDeps): Promise<FastifyInstance> 
   }
 
   const isReady = (): boolean => deps.stopping?.aborted !== true && catalogue.isDescribed && data.isReachable()
+  const pages = (deps.findPages ?? findPages)()
+  if (pages === undefined) warnOfMissingPages(config, log)
   const texts = new KeptTexts()
   const documents = new Documents(catalogue, texts)
   const largeWrites = new LargeWrites()
@@ -205,7 +210,12 @@ export async function buildGateway(deps: GatewayDeps): Promise<FastifyInstance> 
       await routes.register(openApi, {
         documents,
         address,
-        features: { hasSignIn: config.openId !== undefined, hasAdmin: config.adminUi, hasDocs: config.docsUi },
+        features: {
+          hasSignIn: config.openId !== undefined,
+          hasAdmin: config.adminUi && pages !== undefined,
+          hasDocs: config.docsUi,
+          hasTryOut: config.docsUi && pages !== undefined
+        },
         info: config.openApi,
         memory
       })
@@ -216,13 +226,14 @@ export async function buildGateway(deps: GatewayDeps): Promise<FastifyInstance> 
           address,
           isRendered: config.rendererUrl !== undefined,
           hasSignIn: config.openId !== undefined,
-          isPublic: config.docsPublic
+          isPublic: config.docsPublic,
+          pages
         })
       }
       // `/admin`
-      if (config.adminUi) {
+      if (config.adminUi && pages !== undefined) {
         const { adminUiRoles: roles } = config
-        await routes.register(adminUi, { documents, address, issuer: config.openId?.issuer, roles })
+        await routes.register(adminUi, { documents, address, pages, issuer: config.openId?.issuer, roles })
       }
       // `/mcp`
       if (config.mcp !== 'off') {

@@ -35,11 +35,14 @@ function withInstallHint({ neededBy, packages }: OptionalPackages, error: unknow
     (error.code === 'ERR_MODULE_NOT_FOUND' || error.code === 'MODULE_NOT_FOUND') &&
     packages.some((name) => error.message.includes(`'${name}'`))
   if (!isMissing) return error
+  return new StartError(installHint({ neededBy, packages }), { cause: error })
+}
+
+/** What to do about optional packages that are missing. */
+export function installHint({ neededBy, packages }: OptionalPackages): string {
   const command = `npm install ${packages.map((name) => `${name}@${acceptedVersions(name)}`).join(' ')}`
   const [what, are] = packages.length === 1 ? ['a package', 'is'] : ['packages', 'are']
-  return new StartError(`${neededBy} needs ${what} that ${are} not installed. Install with \`${command}\`.`, {
-    cause: error
-  })
+  return `${neededBy} needs ${what} that ${are} not installed. Install with \`${command}\`.`
 }
 
 /** The versions that the package.json of this package accepts. */

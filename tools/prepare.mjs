@@ -1,7 +1,16 @@
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync
+} from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -123,27 +132,31 @@ function removeOrphans(output, sources) {
   }
 }
 
-/** What `GET /docs/try` serves of swagger-ui, compressed by Brotli, and its licences (docs/decisions/044). */
+/**
+ * What `GET /docs/try` serves of swagger-ui, compressed by Brotli, and its licences (docs/decisions/044). The gateway finds it
+ * in the package of the pages (gateway/server/pages-package.ts).
+ */
 const LIBRARY_FILES = ['swagger-ui.css', 'swagger-ui-bundle.js']
 const LIBRARY_LICENCES = ['LICENSE', 'NOTICE', 'swagger-ui-bundle.js.LICENSE.txt']
 const LIBRARY = 'node_modules/swagger-ui-dist'
-const LIBRARY_COPY = 'dist/gateway/docs/browser'
+const LIBRARY_COPY = 'clients/pages/dist/try-out'
 
 function copyLibrary() {
+  // Builds of before put both into the gateway, which npm would pack.
+  for (const name of [...LIBRARY_LICENCES, ...LIBRARY_FILES.map((file) => `${file}.br`)])
+    rmSync(join(projectRoot, 'dist/gateway/docs/browser', name), { force: true })
+  rmSync(join(projectRoot, 'dist/gateway/admin/application'), { recursive: true, force: true })
+  mkdirSync(join(projectRoot, LIBRARY_COPY), { recursive: true })
   for (const file of LIBRARY_LICENCES)
     copyFileSync(join(projectRoot, LIBRARY, file), join(projectRoot, LIBRARY_COPY, file))
   for (const file of LIBRARY_FILES) {
-    // A build before this one left it there.
-    rmSync(join(projectRoot, LIBRARY_COPY, file), { force: true })
-    writeFileSync(
-      join(projectRoot, LIBRARY_COPY, `${file}.br`),
-      brotliCompressSync(readFileSync(join(projectRoot, LIBRARY, file)))
-    )
+    const compressed = brotliCompressSync(readFileSync(join(projectRoot, LIBRARY, file)))
+    writeFileSync(join(projectRoot, LIBRARY_COPY, `${file}.br`), compressed)
   }
 }
 
 /** The last file that bundle-admin.mjs writes, in the folder where the gateway finds the admin (gateway/admin/admin-ui.ts). */
-const ADMIN = 'dist/gateway/admin/application/licenses.txt'
+const ADMIN = 'clients/pages/dist/admin/licenses.txt'
 const ADMIN_SOURCES = ['clients/admin', 'clients/typescript/src', 'clients/react-admin/src']
 
 /**

@@ -14,22 +14,24 @@ import type { PublicAddress } from '../http/public-address.js'
 import type { Documents } from '../openapi/documents.js'
 import { answerOtherMethods } from '../server/methods.js'
 
-/** What `npm run build` makes of clients/admin: each file compressed by Brotli, and nowhere as it is. */
-const ADMIN_FOLDER = new URL('./application/', import.meta.url)
-
-/** The admin as it was built: names of files, each with the digest of its content in it. */
+/**
+ * The admin as `npm run build` makes it of clients/admin: each file compressed by Brotli, and nowhere as it is. The names of
+ * files have the digest of their content in them.
+ */
 interface BuiltApplication {
+  readonly folder: URL
   readonly script: string
   readonly files: ReadonlySet<string>
 }
 
 /** Throws a StartError if the admin was not built. */
-async function findAdmin(): Promise<BuiltApplication> {
-  const found = await readdir(ADMIN_FOLDER).catch(() => [])
+async function findAdmin(pages: URL): Promise<BuiltApplication> {
+  const folder = new URL('admin/', pages)
+  const found = await readdir(folder).catch(() => [])
   const files = new Set(found.filter((name) => name.endsWith('.br')).map((name) => name.slice(0, -'.br'.length)))
   const script = [...files].find((name) => /^main-[A-Z0-9]+\.js$/.test(name))
   if (script === undefined) throw new StartError('ADMIN_UI is true, and the admin was not built: run npm run build.')
-  return { script, files }
+  return { folder, script, files }
 }
 
 /**
@@ -90,14 +92,16 @@ function adminPage({ script, nonce, signInSite }: AdminPage): string {
 export const adminUi = fp<{
   documents: Documents
   address: PublicAddress
+  /** The folder of the built pages. */
+  pages: URL
   issuer: string | undefined
   /** Who gets the catalogue; empty for every caller. */
   roles: readonly string[]
 }>(
-  async (app, { documents, address, issuer, roles }) => {
+  async (app, { documents, address, pages, issuer, roles }) => {
     const signInSite = issuer === undefined ? undefined : new URL(issuer).host
-    const { script, files } = await findAdmin()
-    const zipped = zippedFiles(files)
+    const { folder, script, files } = await findAdmin(pages)
+    const zipped = zippedFiles(folder, files)
     // A request that needs them reports the error.
     zipped.catch(() => undefined)
     const get = (
@@ -127,7 +131,7 @@ export const adminUi = fp<{
     get('/admin/assets/:file', async (request, reply) => {
       const { file } = request.params as { readonly file: string } // of the route
       if (!files.has(file)) throw new DomainError('route.not-found', 'The admin has no such file.')
-      const { coding, body } = await codedFile(file, { accepted: request.headers['accept-encoding'] ?? '', zipped })
+      const { coding, body } = await codedFile({ folder, file, zipped }, request.headers['accept-encoding'] ?? '')
       if (coding !== undefined) reply.header('content-encoding', coding)
       return reply
         .headers({
@@ -158,25 +162,25 @@ export const adminUi = fp<{
   { name: 'admin-ui', dependencies: ['problem-responses'], fastify: '5.x' }
 )
 
-const builtFile = (file: string): Promise<Buffer> => readFile(new URL(`${file}.br`, ADMIN_FOLDER))
+const builtFile = (folder: URL, file: string): Promise<Buffer> => readFile(new URL(`${file}.br`, folder))
 
 /**
  * The files for clients without Brotli, as browsers are without TLS. They are made while the gateway starts, so that the
  * package holds each file once and no reader waits.
  */
-async function zippedFiles(files: ReadonlySet<string>): Promise<ReadonlyMap<string, Buffer>> {
+async function zippedFiles(folder: URL, files: ReadonlySet<string>): Promise<ReadonlyMap<string, Buffer>> {
   const zip = async (file: string) =>
-    [file, await promisify(gzip)(await promisify(brotliDecompress)(await builtFile(file)))] as const
+    [file, await promisify(gzip)(await promisify(brotliDecompress)(await builtFile(folder, file)))] as const
   return new Map(await Promise.all([...files].map(zip)))
 }
 
 /** A file in a coding that the client takes. */
 async function codedFile(
-  file: string,
-  { accepted, zipped }: { readonly accepted: string; readonly zipped: ReturnType<typeof zippedFiles> }
+  { folder, file, zipped }: { folder: URL; file: string; zipped: ReturnType<typeof zippedFiles> },
+  accepted: string
 ): Promise<{ readonly coding?: Coding; readonly body: Buffer }> {
   const coding = acceptedCoding(accepted)
-  if (coding === 'br') return { coding, body: await builtFile(file) }
+  if (coding === 'br') return { coding, body: await builtFile(folder, file) }
   const body = (await zipped).get(file) ?? Buffer.alloc(0) // of each file
   return coding === undefined ? { body: await promisify(gunzip)(body) } : { coding, body }
 }

@@ -23,15 +23,19 @@ export const docsRoutes = fp<{
   hasSignIn: boolean
   /** Whether everybody sees every resource. */
   isPublic: boolean
+  /** The folder of the built pages; without it there is no `/docs/try`. */
+  pages: URL | undefined
 }>(
-  async (app, { documents, address, isRendered, hasSignIn, isPublic }) => {
+  async (app, { documents, address, isRendered, hasSignIn, isPublic, pages }) => {
+    const hasTryOut = pages !== undefined
     const overviewUrl = '/docs'
     answerOtherMethods(app, { url: overviewUrl, routed: ['GET', 'HEAD'] })
     app.get(overviewUrl, async (request, reply) => {
       const base = address.baseFor(request)
       const { body } = await documents.for(request, reply, ({ resources, operations }) => ({
         key: `docs ${base}`,
-        write: () => docsOverview({ resources: [...resources.values()], operations }, { base, isRendered, isPublic })
+        write: () =>
+          docsOverview({ resources: [...resources.values()], operations }, { base, hasTryOut, isRendered, isPublic })
       }))
       return reply.headers(HTML_HEADERS).send(body)
     })
@@ -47,7 +51,7 @@ export const docsRoutes = fp<{
         }
         return {
           key: `docs of ${resource.name} ${base}`,
-          write: () => resourcePage(resource, [...resources.values()], base)
+          write: () => resourcePage(resource, [...resources.values()], { base, hasTryOut })
         }
       })
       return reply.headers(HTML_HEADERS).send(body)
@@ -74,12 +78,12 @@ export const docsRoutes = fp<{
       const base = address.baseFor(request)
       const { body } = await documents.for(request, reply, ({ resources, operations }) => ({
         key: `docs search ${base}`,
-        write: () => searchPage(script, operations, { base, resources: [...resources.values()] })
+        write: () => searchPage(script, operations, { base, hasTryOut, resources: [...resources.values()] })
       }))
       return reply.headers(script.headers).send(body)
     })
 
-    await app.register(tryOutRoutes, { address, hasSignIn })
+    if (pages !== undefined) await app.register(tryOutRoutes, { address, hasSignIn, pages })
   },
   { name: 'docs-routes', dependencies: ['problem-responses'], fastify: '5.x' }
 )

@@ -4,6 +4,7 @@ import { ownerParameterOf } from '../entity-routes/paths.js'
 import { code, escapeHtml, link } from '../http/html-page.js'
 import { exampleIn, exampleMembers, newRowExample } from '../openapi/examples.js'
 import { settableProperties } from '../openapi/schemas.js'
+import type { DocsSite } from './docs-page.js'
 
 /** One call in three ways. */
 interface Example {
@@ -14,16 +15,20 @@ interface Example {
 }
 
 /** Calls of the resource that can be copied: a read, a create and a change, as far as there are such. */
-export function examplesSection(resource: Resource, base: string): string {
+export function examplesSection(resource: Resource, { base, hasTryOut }: DocsSite): string {
   const examples = [readExample(resource, base), createExample(resource, base), changeExample(resource, base)]
   const sections = examples.flatMap((one) => (one === undefined ? [] : [exampleSection(one)]))
   if (sections.length === 0) return ''
   return `<h2>Examples</h2>
-<p>${code('TOKEN')} is an environment variable with your own access token. ${link(`${base}/docs/try`, 'Sign in')} and copy it
-there, or take it from the answer of ${code('POST /auth/login')}. It expires after some minutes. The typed client is
+<p>${code('TOKEN')} is an environment variable with your own access token. ${hasTryOut ? copied(base) : TAKEN} It expires after some minutes. The typed client is
 ${code('@uniform-rest/client')}; ${code('uniform-rest client-types')} writes the file with its types.</p>
 ${sections.join('\n')}`
 }
+
+const copied = (base: string): string =>
+  `${link(`${base}/docs/try`, 'Sign in')} and copy it there, or take it from the answer of ${code('POST /auth/login')}.`
+
+const TAKEN = `Take it from the answer of ${code('POST /auth/login')}.`
 
 function exampleSection({ title, curl, fetch, typed }: Example): string {
   const block = (caption: string, text: string): string =>

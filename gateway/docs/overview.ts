@@ -1,12 +1,10 @@
 import { MAX_GROUPS } from '../../shared/request-limits.js'
 import type { Operation, Resource } from '../data/data-client.js'
 import { code, escapeHtml, link, table } from '../http/html-page.js'
-import { docsPage, resourcePageUrl } from './docs-page.js'
+import { docsPage, type DocsSite, resourcePageUrl } from './docs-page.js'
 
 /** What the pages say about where they are served. */
-export interface DocsPlace {
-  /** The public base URL. */
-  readonly base: string
+export interface DocsPlace extends DocsSite {
   /** Whether browsers get lists and rows from a renderer. */
   readonly isRendered: boolean
   /** Whether everybody sees every resource. */
@@ -16,13 +14,13 @@ export interface DocsPlace {
 /** The page that leads to everything else. A link to `/docs#products` still finds the resource. */
 export function docsOverview(
   { resources, operations }: { readonly resources: readonly Resource[]; readonly operations: readonly Operation[] },
-  { base, isRendered, isPublic }: DocsPlace
+  { base, hasTryOut, isRendered, isPublic }: DocsPlace
 ): string {
   return docsPage(
     'Resources',
     `<h1>Resources</h1>
 <p>Every resource has the same routes, parameters and answers below ${code(base)}.
-${link(`${base}/docs/try`, 'Try them out')} in the browser, with your own account. The whole contract, for programs, is in
+${hasTryOut ? `${link(`${base}/docs/try`, 'Try them out')} in the browser, with your own account. ` : ''}The whole contract, for programs, is in
 ${link(`${base}/openapi.json`, 'openapi.json')}. Every error has a code; ${link(`${base}/problems`, 'the problem pages')}
 explain each.</p>
 <p>A resource with public reads needs no token to be read. Everything else takes
@@ -30,7 +28,7 @@ ${code('Authorization: Bearer <access token>')}. ${code('POST /auth/login')} ope
 ${code('POST /auth/session/token')} a fresh one. The operator of the service makes accounts with
 ${code('uniform-rest account add <email>')}, or, where sign-up is set up, people make their own with ${code('POST /auth/sign-up')}; ${code('POST /auth/password')} changes its password.</p>
 ${isRendered ? RENDERED : ''}
-${isPublic ? '' : ofCaller(base)}
+${isPublic ? '' : ofCaller({ base, hasTryOut })}
 ${table([
   ['Resource', 'What it holds', 'Reads'],
   ...resources.map(({ name, description, publicReads }) => [
@@ -42,7 +40,7 @@ ${table([
 ${operations.length === 0 ? '' : operationsSection(operations)}
 ${filters(resources)}
 ${PAGES_SECTION}`,
-    { base, resources }
+    { base, hasTryOut, resources }
   )
 }
 
@@ -50,9 +48,10 @@ const RENDERED = `<p>Lists and rows, ${code('/<resource>')} and ${code('/<resour
 of the site, where it has one. Every other route of a resource answers both alike.</p>`
 
 /** A browser that opens the page sends no token. */
-function ofCaller(base: string): string {
+function ofCaller({ base, hasTryOut }: DocsSite): string {
+  const more = hasTryOut ? ` ${link(`${base}/docs/try`, 'Sign in')} to see what your account may.` : ''
   return `<p>This page shows what you may read or write. A browser sends no access token with it, and then it shows what everybody
-may read or write: ${link(`${base}/docs/try`, 'sign in')} to see what your account may.</p>`
+may read or write.${more}</p>`
 }
 
 function operationsSection(operations: readonly Operation[]): string {

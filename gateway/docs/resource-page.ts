@@ -4,12 +4,13 @@ import { NoComponents } from '../openapi/components.js'
 import { operationsOf } from '../openapi/document.js'
 import { includedNames } from '../openapi/parameters.js'
 import { boundsInWords } from '../openapi/property-schema.js'
-import { docsPage, resourcePageUrl } from './docs-page.js'
+import { docsPage, type DocsSite, resourcePageUrl } from './docs-page.js'
 import { examplesSection } from './examples.js'
 import { stateDiagrams, statesInWords } from './states.js'
 
-/** The page of one resource. `all` are those that its caller sees, `base` is the public base URL. */
-export function resourcePage(resource: Resource, all: readonly Resource[], base: string): string {
+/** The page of one resource. `all` are those that its caller sees. */
+export function resourcePage(resource: Resource, all: readonly Resource[], site: DocsSite): string {
+  const { base } = site
   const components = new NoComponents(all)
   const { name, description, publicReads, properties, navigations } = resource
   const listPath = `/${name}`
@@ -19,7 +20,7 @@ export function resourcePage(resource: Resource, all: readonly Resource[], base:
     name,
     `<h1>${heading}</h1>
 <p>${escapeHtml(description)} Reads ${publicReads ? 'are public' : 'need a token'}.</p>
-${examplesSection(resource, base)}
+${examplesSection(resource, site)}
 <h2>Routes</h2>
 ${table([
   ['Route', 'What it does'],
@@ -37,7 +38,7 @@ ${navigations.length === 0 ? '' : `<h2>Navigations</h2>\n${table([['Name', 'Rows
 ${totalsSection(resource)}
 ${dryRunSection(resource)}
 ${actionsSection(resource)}`,
-    { base, resources: all, current: name }
+    { ...site, resources: all, current: name }
   )
 }
 

@@ -11,8 +11,8 @@ import type { PublicAddress } from '../http/public-address.js'
 import { answerOtherMethods } from '../server/methods.js'
 
 /**
- * The files of the page: two of swagger-ui, which the build puts beside the page's own script, compressed by Brotli and
- * nowhere as they are (docs/decisions/044).
+ * The files of the page: two of swagger-ui, which the build compresses by Brotli and keeps nowhere as they are
+ * (docs/decisions/044), and a script of its own.
  */
 const PAGE_FILES = ['swagger-ui-bundle.js', 'swagger-ui.css', 'try-out.js'] as const
 
@@ -20,26 +20,36 @@ type FileName = (typeof PAGE_FILES)[number]
 
 const OWN_FILE: FileName = 'try-out.js'
 
-function builtFile(name: FileName): Promise<Buffer> {
-  return readFile(new URL(`./browser/${name}${name === OWN_FILE ? '' : '.br'}`, import.meta.url))
-}
+class PageFiles {
+  readonly #library: URL
+  /** Made at the first request of the page, since most gateways never show it. The bytes are not kept. */
+  readonly #hashes = new Map<FileName, Promise<string>>()
 
-async function contentOf(name: FileName): Promise<Buffer> {
-  const bytes = await builtFile(name)
-  return name === OWN_FILE ? bytes : promisify(brotliDecompress)(bytes)
-}
+  /** `pages` is the folder of the built pages. */
+  constructor(pages: URL) {
+    this.#library = new URL('try-out/', pages)
+  }
 
-/** Made at the first request of the page, since most gateways never show it. The bytes are not kept. */
-const hashes = new Map<FileName, Promise<string>>()
+  built(name: FileName): Promise<Buffer> {
+    return readFile(
+      name === OWN_FILE ? new URL(`./browser/${name}`, import.meta.url) : new URL(`${name}.br`, this.#library)
+    )
+  }
 
-function fileHash(name: FileName): Promise<string> {
-  const known = hashes.get(name)
-  if (known !== undefined) return known
-  const made = contentOf(name).then((bytes) => createHash('sha256').update(bytes).digest('hex').slice(0, 16))
-  hashes.set(name, made)
-  // A file that could not be read is read again.
-  made.catch(() => hashes.delete(name))
-  return made
+  async content(name: FileName): Promise<Buffer> {
+    const bytes = await this.built(name)
+    return name === OWN_FILE ? bytes : promisify(brotliDecompress)(bytes)
+  }
+
+  hash(name: FileName): Promise<string> {
+    const known = this.#hashes.get(name)
+    if (known !== undefined) return known
+    const made = this.content(name).then((bytes) => createHash('sha256').update(bytes).digest('hex').slice(0, 16))
+    this.#hashes.set(name, made)
+    // A file that could not be read is read again.
+    made.catch(() => this.#hashes.delete(name))
+    return made
+  }
 }
 
 function isFileName(name: string): name is FileName {
@@ -52,15 +62,16 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
 }
 
 /** `GET /docs/try`, and its files at `/docs/try/{hash}/{file}`, which browsers keep. */
-export const tryOutRoutes = fp<{ address: PublicAddress; hasSignIn: boolean }>(
-  async (app, { address, hasSignIn }) => {
+export const tryOutRoutes = fp<{ address: PublicAddress; hasSignIn: boolean; pages: URL }>(
+  async (app, { address, hasSignIn, pages }) => {
+    const files = new PageFiles(pages)
     const pageUrl = '/docs/try'
     answerOtherMethods(app, { url: pageUrl, routed: ['GET', 'HEAD'] })
     app.get(pageUrl, async (_request, reply) => {
       const nonce = randomBytes(16).toString('base64')
       const paths = new Map<FileName, string>()
       for (const name of PAGE_FILES) {
-        paths.set(name, `${address.prefix}${pageUrl}/${await fileHash(name)}/${name}`)
+        paths.set(name, `${address.prefix}${pageUrl}/${await files.hash(name)}/${name}`)
       }
       const page = tryOutPage({ prefix: address.prefix, hasSignIn, nonce, paths })
       return reply.headers(pageHeaders(nonce)).send(page)
@@ -72,7 +83,7 @@ export const tryOutRoutes = fp<{ address: PublicAddress; hasSignIn: boolean }>(
       const { hash, file } = request.params
       if (!isFileName(file)) throw new DomainError('route.not-found', 'There is no file of this name; see /docs/try.')
       // While gateways of two versions serve, a page of the one may get a file of the other, which is not kept.
-      const isSame = hash === (await fileHash(file))
+      const isSame = hash === (await files.hash(file))
       const isCoded = file !== OWN_FILE && acceptedCoding(request.headers['accept-encoding'] ?? '') === 'br'
       if (isCoded) reply.header('content-encoding', 'br')
       return reply
@@ -81,7 +92,7 @@ export const tryOutRoutes = fp<{ address: PublicAddress; hasSignIn: boolean }>(
           vary: addVary(String(reply.getHeader('vary') ?? ''), ['Accept-Encoding'])
         })
         .type(MEDIA_TYPES[file.slice(file.lastIndexOf('.') + 1)] ?? 'application/octet-stream')
-        .send(await (isCoded ? builtFile(file) : contentOf(file)))
+        .send(await (isCoded ? files.built(file) : files.content(file)))
     })
   },
   { name: 'try-out-routes', dependencies: ['problem-responses'], fastify: '5.x' }

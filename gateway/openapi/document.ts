@@ -94,7 +94,7 @@ function* documentParts(
     exact = false,
     info = NO_INFO,
     operations = [],
-    features = { hasSignIn: false, hasAdmin: false, hasDocs: true },
+    features = { hasSignIn: false, hasAdmin: false, hasDocs: true, hasTryOut: true },
     keyRequired = false
   }: OpenApiContent,
   base: string

@@ -63,6 +63,8 @@ export interface GatewayFeatures {
   readonly hasAdmin: boolean
   /** Whether `/docs` is served. */
   readonly hasDocs: boolean
+  /** Whether `/docs/try` is served. */
+  readonly hasTryOut: boolean
 }
 
 /** The tags of these operations. */
@@ -71,13 +73,15 @@ export const GATEWAY_TAGS = Object.entries(TAGS).map(([name, description]) => ({
 /** The operations with their tags, ids and security. */
 export function gatewayOperations(
   components: Components,
-  { hasSignIn, hasAdmin, hasDocs }: GatewayFeatures
+  { hasSignIn, hasAdmin, hasDocs, hasTryOut }: GatewayFeatures
 ): GatewayOperation[] {
+  const isServed = ({ path }: GatewayOperation): boolean =>
+    path.startsWith('/docs/try') ? hasTryOut : hasDocs || !path.startsWith('/docs')
   return [
     ...sessionOperations(components),
     tokenOperation(components),
     ...(hasSignIn ? signInOperations(components) : []),
-    ...serviceOperations(components).filter(({ path }) => hasDocs || !path.startsWith('/docs')),
+    ...serviceOperations(components).filter(isServed),
     ...(hasAdmin ? adminOperations(components) : [])
   ]
 }

@@ -6,10 +6,17 @@ import { packagesInstalledFor } from '../harness/installed-packages.js'
 import { packageRoot } from '../harness/package-root.js'
 import { importsOf, sourceFiles } from './source-files.js'
 
-const { name, files, dependencies, devDependencies, peerDependencies, peerDependenciesMeta } = JSON.parse(
-  readFileSync(join(packageRoot, 'package.json'), 'utf8')
-) as {
+const {
+  name,
+  version: ours,
+  files,
+  dependencies,
+  devDependencies,
+  peerDependencies,
+  peerDependenciesMeta
+} = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as {
   readonly name: string
+  readonly version: string
   readonly files: readonly string[]
   readonly dependencies: Readonly<Record<string, string>>
   readonly devDependencies: Readonly<Record<string, string>>
@@ -20,8 +27,11 @@ const { name, files, dependencies, devDependencies, peerDependencies, peerDepend
 /** What `uniform-rest/testing` asks of the project that imports it: its own mocha must run what is declared. */
 const OF_TESTS = ['chai', 'mocha']
 
+/** Ours: it has no code that a process loads, and the checkout makes it. */
+const PAGES = '@uniform-rest/pages'
+
 /** Packages that are loaded where a setting needs them, and that an application installs by itself then (docs/decisions/073). */
-const OF_SETTINGS = Object.keys(peerDependencies).filter((one) => !OF_TESTS.includes(one))
+const OF_SETTINGS = Object.keys(peerDependencies).filter((one) => one !== PAGES && !OF_TESTS.includes(one))
 
 describe('dependencies', () => {
   it('are what the packed files import, and nothing else', () => {
@@ -46,6 +56,14 @@ describe('dependencies', () => {
       expect(peerDependenciesMeta[one]?.optional, one).to.equal(true)
       expect(devDependencies[one], one).to.equal(peerDependencies[one])
     }
+  })
+
+  it('have the pages of the same version, which are optional', () => {
+    const { version } = JSON.parse(readFileSync(join(packageRoot, 'clients/pages/package.json'), 'utf8')) as {
+      readonly version: string
+    } // ours
+    expect([peerDependencies[PAGES], ours]).to.deep.equal([version, version])
+    expect(peerDependenciesMeta[PAGES]?.optional).to.equal(true)
   })
 
   it('of tests are those of the project that tests, and optional', () => {

@@ -625,7 +625,7 @@ export const NO_READERS: Readonly<Record<string, string>> = {
     'isSecureUrl warnOfClearText metadataUrl readOpenIdClient parseLogLevel readGrpcSecurity targetNameOf readAdminAddress readDataAdminAddress makeFolder keepDataPrivate',
   'names of claims that an operator gave, looked up as they are': 'isReservedClaim unreservedClaims',
   'requests and bytes that are counted and handed on':
-    'PageShares RendererConnections boundResets unlessReset bytesOfHead loadOptional requireOptional boundedText checkBodyLength isPreflight FairSemaphore openAdmin healthOf openMetrics openTracing readTraceSettings Tally Timings CounterFamily TimingFamily AskedFamily Turns FrameSender CallTable Deadlines CancellationSource countFor shareKeyOf shareKeysOf throwIfAborted raceAbort',
+    'PageShares RendererConnections boundResets unlessReset bytesOfHead loadOptional requireOptional installHint boundedText checkBodyLength isPreflight FairSemaphore openAdmin healthOf openMetrics openTracing readTraceSettings Tally Timings CounterFamily TimingFamily AskedFamily Turns FrameSender CallTable Deadlines CancellationSource countFor shareKeyOf shareKeysOf throwIfAborted raceAbort',
   'numbers and values that are parsed already':
     'listed parseCustom fieldOfParts isOfParts isArray isObject isMerged isWithin fitDouble shortestFloat formatDecimal unscaledAt roundedQuotient compareDecimals times sumOf lessPercent fitsDigits',
   'callers, rows and columns':

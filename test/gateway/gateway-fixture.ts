@@ -27,7 +27,13 @@ const NOW = new Date('2031-02-03T04:05:06.789Z')
 export async function startGateway(
   environment: Readonly<Record<string, string>> = {},
   resources?: Resource[],
-  { timeouts, metrics, load, now = () => NOW }: Partial<Pick<GatewayDeps, 'timeouts' | 'now' | 'metrics' | 'load'>> = {}
+  {
+    timeouts,
+    metrics,
+    load,
+    findPages,
+    now = () => NOW
+  }: Partial<Pick<GatewayDeps, 'timeouts' | 'now' | 'metrics' | 'load' | 'findPages'>> = {}
 ): Promise<GatewayFixture> {
   // What the test computes shares the event loop and would make the gateway late.
   const { config } = readGatewayConfig({ GATEWAY_PORT: '0', MAX_EVENT_LOOP_DELAY: '0s', ...environment })
@@ -52,7 +58,8 @@ export async function startGateway(
     certificates,
     metrics,
     load,
-    ...(timeouts === undefined ? {} : { timeouts })
+    ...(timeouts === undefined ? {} : { timeouts }),
+    ...(findPages === undefined ? {} : { findPages })
   })
   await app.ready()
   return {

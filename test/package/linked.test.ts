@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { unpackInto } from './empty-folder.js'
 import { link, manifestOf, unpack } from './linked-package.js'
 import { describePackage } from './new-application.js'
 
@@ -8,10 +9,14 @@ import { describePackage } from './new-application.js'
 describePackage({
   how: 'unpacked in',
   runsItsTests: false,
-  package: (folder, file) => unpack(folder, file, ''),
-  application: async (folder, file) => {
+  package: async (folder, { service, pages }) => {
+    await unpack(folder, service, '')
+    await unpackInto(folder, pages)
+  },
+  application: async (folder, { service, pages }) => {
     const into = join(folder.path, 'my-app')
-    await unpack(folder, file, 'my-app')
+    await unpack(folder, service, 'my-app')
+    await unpackInto(folder, pages, 'my-app')
     await link(into, Object.keys((await manifestOf(into)).devDependencies ?? {}))
   }
 })

@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { isSoak } from '../harness/in-soak.js'
+import { packageRoot } from '../harness/package-root.js'
 import { scrape } from '../harness/metrics.js'
 import { freePort } from '../runner/free-port.js'
 import { EmptyFolder, packInto, signalGroup } from './empty-folder.js'
@@ -46,12 +47,18 @@ export const projects = defineEntity({
 
 const PASSWORD = 'correct horse battery staple'
 
-/** How the packed package comes into an empty folder, and with its dependencies into the new application of `my-app`. */
+/** The files of the packed packages: that of the service, and that of the pages. */
+export interface PackedFiles {
+  readonly service: string
+  readonly pages: string
+}
+
+/** How the packed packages come into an empty folder, and with their dependencies into the new application of `my-app`. */
 export interface Installer {
   /** As the title of the tests says it. */
   readonly how: string
-  package(folder: EmptyFolder, file: string): Promise<void>
-  application(folder: EmptyFolder, file: string): Promise<void>
+  package(folder: EmptyFolder, files: PackedFiles): Promise<void>
+  application(folder: EmptyFolder, files: PackedFiles): Promise<void>
   /** Whether the new application runs its own tests, which are long, and whose files those of examples/one-entity are. */
   readonly runsItsTests: boolean
 }
@@ -62,12 +69,16 @@ export function describePackage({ how, runsItsTests, ...installer }: Installer):
     this.timeout(300_000)
     let folder: EmptyFolder
     let packed: Awaited<ReturnType<typeof packInto>>
+    let packedPages: Awaited<ReturnType<typeof packInto>>
+    let files: PackedFiles
     const inApp = (path: string): string => join(folder.path, 'my-app', path)
 
     before(async () => {
       folder = await EmptyFolder.make()
       packed = await packInto(folder)
-      await installer.package(folder, packed.file)
+      packedPages = await packInto(folder, join(packageRoot, 'clients/pages'))
+      files = { service: packed.file, pages: packedPages.file }
+      await installer.package(folder, files)
     })
     after(async () => folder[Symbol.asyncDispose]())
 
@@ -97,16 +108,8 @@ export function describePackage({ how, runsItsTests, ...installer }: Installer):
         'proto'
       ])
       expect(paths.filter((path) => path.startsWith('cli/') && !path.startsWith('cli/template/'))).to.deep.equal([])
-      // The admin is one compressed file, with the licenses of what it is made of.
-      const ofAdmin = /^dist\/gateway\/admin\/application\/(?:main-[A-Z0-9]+\.js\.br|licenses\.txt)$/
-      expect(paths.filter((path) => ofAdmin.test(path))).to.have.length(2)
-      // The library of the page to try requests out has a style sheet, and its licenses go with it.
-      const ofTryOut =
-        /^dist\/gateway\/docs\/browser\/(?:LICENSE|NOTICE|swagger-ui\.css\.br|swagger-ui-bundle\.js\.(?:br|LICENSE\.txt))$/
-      expect(paths.filter((path) => ofTryOut.test(path))).to.have.length(5)
       const foreign = (path: string): boolean =>
-        path.endsWith('.map') ||
-        (path.startsWith('dist/') && !/\.(?:js|d\.ts)$/.test(path) && !ofAdmin.test(path) && !ofTryOut.test(path))
+        path.endsWith('.map') || (path.startsWith('dist/') && !/\.(?:js|d\.ts)$/.test(path))
       expect(paths.filter(foreign)).to.deep.equal([])
       // Of the tests what `uniform-rest/testing` is made of.
       expect(paths.filter((path) => /\.test\.|\/test\/(?!every-entity|oracle|public|stack)/.test(path))).to.deep.equal([
@@ -114,7 +117,25 @@ export function describePackage({ how, runsItsTests, ...installer }: Installer):
         'cli/template/test/every-entity.test.ts',
         'cli/template/test/tasks.test.ts'
       ])
-      expect(packed.size, 'bytes of the file').to.be.lessThan(2_600_000)
+      // test/package/release.test.ts has the bound of what is published.
+      expect(packed.size, 'bytes of the file').to.be.lessThan(1_900_000)
+    })
+
+    it('leaves the scripts of the pages to a package of their own, which holds their licenses too', () => {
+      const paths = packedPages.files.map(({ path }) => path.replace(/main-[A-Z0-9]+/, 'main-<digest>'))
+      expect(paths).to.have.members([
+        'LICENSE',
+        'README.md',
+        'dist/admin/licenses.txt',
+        'dist/admin/main-<digest>.js.br',
+        'dist/try-out/LICENSE',
+        'dist/try-out/NOTICE',
+        'dist/try-out/swagger-ui-bundle.js.LICENSE.txt',
+        'dist/try-out/swagger-ui-bundle.js.br',
+        'dist/try-out/swagger-ui.css.br',
+        'package.json'
+      ])
+      expect(packedPages.size, 'bytes of the file').to.be.lessThan(850_000)
     })
 
     it('holds documentation whose links lead to what it holds', () => {
@@ -161,7 +182,9 @@ export function describePackage({ how, runsItsTests, ...installer }: Installer):
     it('makes an application', async () => {
       await folder.run(COMMAND, ['init', 'my-app'])
       expect(readdirSync(inApp('.'))).to.include.members(['.env.example', '.github', '.gitignore', 'README.md'])
-      await installer.application(folder, packed.file)
+      const { dependencies } = JSON.parse(readFileSync(inApp('package.json'), 'utf8')) as { dependencies: object } // ours
+      expect(dependencies).to.have.all.keys('@uniform-rest/pages', 'uniform-rest')
+      await installer.application(folder, files)
       expect(brokenLinks(inApp('.'), ['README.md'])).to.deep.equal([])
     })
 
@@ -273,6 +296,21 @@ export function describePackage({ how, runsItsTests, ...installer }: Installer):
         // No shop: a page is answered by nobody.
         expect((await fetch(base, { headers: { accept: 'text/html' } })).status).to.equal(404)
         expect(log).to.not.match(/renderer|second store|sample/i)
+      })
+
+      it('serves the admin and the page to try requests out', async () => {
+        expect(log).to.include(`Admin  ${base}/admin`)
+        for (const path of ['/admin/', '/docs/try']) {
+          const page = await fetch(base + path)
+          const [, script = ''] = /<script[^>]* src="([^"]+)"/.exec(await page.text()) ?? []
+          const loaded = await fetch(new URL(script, base + path))
+          expect([page.status, loaded.status, (await loaded.text()).length > 100_000], path).to.deep.equal([
+            200,
+            200,
+            true
+          ])
+        }
+        expect(await (await fetch(`${base}/docs`)).text()).to.include('/docs/try')
       })
 
       it('takes writes of an account that was made by command', async () => {

@@ -23,13 +23,13 @@ describe('optional packages (docs/decisions/073)', function () {
   /** What a process writes that cannot start. */
   async function failedStart(name: 'gateway' | 'data-service', settings: Readonly<Record<string, string>>) {
     const env = { ...environment, ...settings }
-    const { code, stderr } = await folder.end(folder.start(COMMAND, ['start', name], { in: 'my-app', env }))
+    const { code, stdout, stderr } = await folder.end(folder.start(COMMAND, ['start', name], { in: 'my-app', env }))
     expect(code).to.equal(1)
-    return stderr
+    return { stdout, stderr }
   }
 
   it('A start without the packages of traces names the setting and the command that installs them.', async () => {
-    const said = await failedStart('gateway', { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' })
+    const { stderr: said } = await failedStart('gateway', { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' })
     expect(said).to.match(
       /OTEL_EXPORTER_OTLP_ENDPOINT needs packages that are not installed\. Install with `npm install @opentelemetry\/exporter-trace-otlp-http@[\d.]+ @opentelemetry\/resources@[\d.]+ @opentelemetry\/sdk-trace-base@[\d.]+`\./
     )
@@ -37,7 +37,7 @@ describe('optional packages (docs/decisions/073)', function () {
 
   it('A start with a key ring in Azure names the packages of Azure.', async () => {
     const ring = 'https://store.blob.core.windows.net/rings/ring.json?sig=c2lnbmVk'
-    const said = await failedStart('gateway', { DATA_PROTECTION_BLOB_STORAGE_URI: ring })
+    const { stderr: said } = await failedStart('gateway', { DATA_PROTECTION_BLOB_STORAGE_URI: ring })
     expect(said).to.match(
       /DATA_PROTECTION_BLOB_STORAGE_URI needs packages .*Install with `npm install @azure\/core-rest-pipeline@[\d.]+ @azure\//
     )
@@ -45,7 +45,7 @@ describe('optional packages (docs/decisions/073)', function () {
   })
 
   it('A start with an OpenID provider names openid-client, and waits for no sign-in.', async () => {
-    const said = await failedStart('gateway', {
+    const { stderr: said } = await failedStart('gateway', {
       OIDC_ISSUER: 'https://login.example.com',
       OIDC_CLIENT_ID: 'us',
       PUBLIC_BASE_URL: 'https://shop.example.com'
@@ -56,14 +56,23 @@ describe('optional packages (docs/decisions/073)', function () {
   })
 
   it('A gateway with MCP names the package of the protocol.', async () => {
-    const said = await failedStart('gateway', { MCP: 'read' })
+    const { stderr: said } = await failedStart('gateway', { MCP: 'read' })
     expect(said).to.match(
       /MCP needs a package that is not installed\. Install with `npm install @modelcontextprotocol\/server@\^[\d.]+`\./
     )
   })
 
+  it('A gateway without the pages says how to get them, and goes on.', async () => {
+    // What ends it comes later.
+    const { stdout, stderr } = await failedStart('gateway', { ADMIN_UI: 'true', MCP: 'read' })
+    expect(stdout).to.match(
+      /"level":"warn".*ADMIN_UI needs a package that is not installed\. Install with `npm install @uniform-rest\/pages@[\d.]+`\. Until then there is no \/admin and no \/docs\/try\./
+    )
+    expect(stderr).to.include('MCP needs a package')
+  })
+
   it('A data service without SQLite says so where no database server is configured.', async () => {
-    const said = await failedStart('data-service', { MIGRATE_AT_START: 'true' })
+    const { stderr: said } = await failedStart('data-service', { MIGRATE_AT_START: 'true' })
     expect(said).to.match(/DATABASE_URL, sqlite:.*npm install @photostructure\/sqlite@\^[\d.]+`\./)
   })
 
@@ -74,11 +83,11 @@ describe('optional packages (docs/decisions/073)', function () {
       SMTP_URL: 'smtps://u:hidden@b.example',
       SMTP_FROM: 'a@b.example'
     }
-    const unsent = await failedStart('data-service', { MIGRATE_AT_START: 'true', ...mail })
+    const { stderr: unsent } = await failedStart('data-service', { MIGRATE_AT_START: 'true', ...mail })
     expect(unsent)
       .to.match(/SMTP_URL needs a package that is not installed\. Install with `npm install nodemailer@[\d.]+`\./)
       .and.not.include('hidden')
-    const said = await failedStart('data-service', { MIGRATE_AT_START: 'true', GRPC_REFLECTION: 'true' })
+    const { stderr: said } = await failedStart('data-service', { MIGRATE_AT_START: 'true', GRPC_REFLECTION: 'true' })
     expect(said).to.match(
       /GRPC_REFLECTION needs a package that is not installed\. Install with `npm install @grpc\/reflection@/
     )

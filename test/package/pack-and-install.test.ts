@@ -9,9 +9,9 @@ const QUIET = ['--no-audit', '--no-fund']
 describePackage({
   how: 'installed by npm in',
   runsItsTests: true,
-  package: async (folder, file) => {
+  package: async (folder, { service, pages }) => {
     await folder.run('npm', ['init', '--yes'])
-    const { stderr } = await folder.run('npm', ['install', file, ...QUIET])
+    const { stderr } = await folder.run('npm', ['install', service, pages, ...QUIET])
     expect(stderr, 'warnings of engines, peers and deprecations').to.not.match(/EBADENGINE|ERESOLVE|deprecated|peer/i)
   },
   application: async (folder) => {

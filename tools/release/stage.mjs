@@ -7,10 +7,10 @@ import { Failure } from '../failure.mjs'
 import { projectRoot } from '../project-root.mjs'
 
 /** What is published, by its folder here, in the order in which they depend on each other. */
-export const PACKAGES = /** @type {const} */ (['clients/typescript', 'clients/react-admin', '.'])
+export const PACKAGES = /** @type {const} */ (['clients/typescript', 'clients/react-admin', 'clients/pages', '.'])
 
 /**
- * @typedef {{ name: string, version: string, description?: string, license?: string, private?: boolean, exports: Readonly<Record<string, { types: string }>> } &
+ * @typedef {{ name: string, version: string, description?: string, license?: string, private?: boolean, exports?: Readonly<Record<string, { types: string }>> } &
  *   Readonly<Record<string, unknown>>} Manifest
  */
 
@@ -75,7 +75,7 @@ const IMPORTED = /(?:from |import |import\()['"](\.[^'"]+)\.js['"]/g
  * @param {string} root
  * @param {Manifest} manifest
  */
-function typesReached(root, { exports }) {
+function typesReached(root, { exports = {} }) {
   const reached = new Set(Object.values(exports).map(({ types }) => posix.normalize(types)))
   for (const path of reached) {
     for (const [, target = ''] of readFileSync(join(root, path), 'utf8').matchAll(IMPORTED)) {

@@ -185,3 +185,43 @@ describe('/admin without ADMIN_UI', () => {
     })
   }
 })
+
+describe('a gateway without the package of the pages', () => {
+  const without = { findPages: () => undefined }
+  const HINT = /needs a package that is not installed\. Install with `npm install @uniform-rest\/pages@[\d.]+`\./
+
+  it('names the package once at its start, and serves everything but these pages', async () => {
+    const gateway = await startGateway({ ...ON, DOCS_PUBLIC: 'true' }, [products()], without)
+    try {
+      const get = async (path: string) => gateway.app.inject({ url: `/api${path}` })
+      // As any name of no resource.
+      const { statusCode, headers } = await get('/docs/try')
+      expect([statusCode, headers.location]).to.deep.equal([308, `${BASE}/docs/resources/try`])
+      const absent = ['/admin', '/admin/', '/admin/catalogue.json', '/docs/resources/try', '/docs/try/0/try-out.js']
+      for (const path of absent) {
+        expect((await get(path)).json(), path).to.include({ status: 404, code: 'route.not-found' })
+      }
+      // No page leads there.
+      for (const path of ['/docs', '/docs/search', '/docs/resources/products', '/openapi.json']) {
+        const page = await get(path)
+        expect(page.statusCode, path).to.equal(200)
+        expect(page.body, path).to.not.match(/docs\/try|api\/admin|"\/admin/)
+      }
+      const hints = gateway.lines.filter(({ msg }) => HINT.test(String(msg)))
+      expect(hints.map(({ level }) => level)).to.deep.equal(['warn'])
+      expect(hints[0]?.['msg']).to.match(/^ADMIN_UI .* Until then there is no \/admin and no \/docs\/try\.$/)
+    } finally {
+      await gateway.close()
+    }
+  })
+
+  it('says no more than how to get /docs/try where no setting asks for a page, and nothing without /docs', async () => {
+    const levels: unknown[] = []
+    for (const settings of [{}, { DOCS_UI: 'false' }]) {
+      const gateway = await startGateway(settings, undefined, without)
+      await gateway.close()
+      levels.push(gateway.lines.filter(({ msg }) => HINT.test(String(msg))).map(({ level }) => level))
+    }
+    expect(levels).to.deep.equal([['info'], []])
+  })
+})
