@@ -7,7 +7,7 @@ import type { OutboxTarget } from './entity/event.js'
 import { definitionWords, wordMistakes, wrongValues } from './entity/fields/definition-words.js'
 import type { SampleAggregate, SampleDatabase } from '../schema/sample-rows.js'
 import type { Migrations } from '../schema/migrations/migration-folder.js'
-import type { TypedServices } from './typed-services/typed-package.js'
+import type { TypedServices } from './typed-services/numbers.js'
 
 /** The business that the service serves. The engine itself contains none of its names. */
 export interface Application {

@@ -244,7 +244,7 @@ export function warnOfSettings(application: Application, settings: DataServiceCo
     log.warn(
       { address },
       'an embedded database serves more than this machine: long reads wait for one another, and writes take turns ' +
-        '(docs/decisions/059-long-reads-of-an-embedded-database.md)'
+        '(docs/production.md)'
     )
   }
   for (const { setting, url } of [databases.primary, ...(databases.second === undefined ? [] : [databases.second])]) {

@@ -1,6 +1,14 @@
 // Field numbers of messages and numbers of enums. A number once given belongs to its member for ever: what is removed is
 // reserved, and what is new gets a number that nothing has had (https://protobuf.dev/programming-guides/proto3/#updating).
 
+/** What an application states of its typed services (docs/grpc.md). */
+export interface TypedServices {
+  /** Of the proto: names in lower case with dots between, the last a version, `store.v1`. */
+  readonly package: string
+  /** What `proto.lock.json` holds, which `uniform-rest proto` writes. Without it every number is new. */
+  readonly lock?: ProtoLock
+}
+
 /** The file beside a generated proto, `proto.lock.json`: every number that was ever given. */
 export interface ProtoLock {
   /** The name of a row's message for each resource: `products` → `Product`. */

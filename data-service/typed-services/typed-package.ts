@@ -3,7 +3,7 @@ import type { Operation } from '../../shared/gen/entity/v1/Operation.js'
 import type { Property } from '../../shared/gen/entity/v1/Property.js'
 import type { Resource } from '../../shared/gen/entity/v1/Resource.js'
 import type { TypedRpc } from './generic.js'
-import { EMPTY_LOCK, Numbers, type ProtoLock } from './numbers.js'
+import { EMPTY_LOCK, Numbers, type ProtoLock, type TypedServices } from './numbers.js'
 import { protoText } from './proto-text.js'
 import { Conditions, makeQuery } from './queries.js'
 import { hasIds, type KeyedTypes, makeRows, type ResourceTypes, type RowType, uniqueFields } from './rows.js'
@@ -15,14 +15,6 @@ import { totalsRpc } from './typed-totals.js'
 import { batchDeleteRpc, batchUpdateRpc } from './typed-batches.js'
 import { actionRpc, actionRpcName, batchCreateRpc, createRpc, deleteRpc, updateRpcs } from './typed-writes.js'
 import { valueTypeOf } from './values.js'
-
-/** What an application states of its typed services (docs/grpc.md). */
-export interface TypedServices {
-  /** Of the proto: names in lower case with dots between, the last a version, `store.v1`. */
-  readonly package: string
-  /** What `proto.lock.json` holds, which `uniform-rest proto` writes. Without it every number is new. */
-  readonly lock?: ProtoLock
-}
 
 /** The typed services of an application, as a proto file and as rpcs. */
 export interface TypedPackage {

@@ -11,9 +11,8 @@ import { isSoak } from '../harness/in-soak.js'
 import { outputRoot } from '../harness/package-root.js'
 import { tokenMint } from '../harness/stack.js'
 import { storeDatabase } from '../harness/store-database.js'
-import type { Listening } from '../stack/in-process.js'
+import type { Listening, Server } from '../stack/server-log.js'
 import { inProcesses, inThisProcess, type Launcher } from '../stack/pair.js'
-import type { Server } from '../stack/server-log.js'
 
 /** Clients that read, and as many that create orders. */
 const CLIENTS = isSoak ? 3 : 1

@@ -407,7 +407,7 @@ export function describePackage({ how, runsItsTests, ...installer }: Installer):
 }
 
 /** Links and pictures of pages below a folder that lead to no file of it. */
-function brokenLinks(root: string, pages: readonly string[]): readonly string[] {
+export function brokenLinks(root: string, pages: readonly string[]): readonly string[] {
   return pages.flatMap((page) =>
     Array.from(readFileSync(join(root, page), 'utf8').matchAll(/\]\(((?!https?:|#)[^)\s#]+)(?:#[^)]*)?\)/g))
       .map(([, target = '']) => target)

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect } from 'chai'
+import { transform } from 'esbuild'
 import { packageRoot } from '../harness/package-root.js'
 
 describe('the version of a release', () => {
@@ -36,6 +37,68 @@ describe('the version of a release', () => {
     expect(ours.filter((path) => path.startsWith('node_modules/'))).to.deep.equal([])
     const page = readFileSync(join(packageRoot, 'docs/versions.md'), 'utf8')
     expect(made.withVersion(page, '99.98.97')).to.include('\nuniform-rest 99.98.97\n')
+  })
+})
+
+describe('what a release publishes', () => {
+  let made: {
+    publishedCode(code: string): Promise<string>
+    publishedPage(page: string, about: { path: string; published: ReadonlySet<string>; source?: string }): string
+    pagesOfRepository(chapters: string): string[]
+  }
+  before(async () => {
+    made = (await import(pathToFileURL(join(packageRoot, 'tools/release/published.mjs')).href)) as typeof made // a tool, no part of the build
+  })
+
+  it('has code of the same tokens in the same lines, without spaces and comments', async () => {
+    const code = `#!/usr/bin/env node
+// A comment.
+const a = 1 + +b / 2; // another
+const list = [
+  // another one
+  /* and another */ a, typeof/* another */b];
+const text = \`two  spaces
+  \${ a ? 'an  a' : /b  c/.test(d) } and a line\`;
+if (typeof a in { b: 1 .toString() }) return_ = async (x) => { throw new Error('no  way', { cause: x }) };
+export { a, text };
+`
+    const published = await made.publishedCode(code)
+    expect(published)
+      .to.include('#!/usr/bin/env node\n')
+      .and.include('const a=1 + +b / 2;\n')
+      .and.include('`two  spaces\n  ${')
+      .and.include('/b  c/')
+      .and.include('throw new Error("no  way",{cause:x});\n')
+      .and.not.match(/comment|another/)
+    const tokens = async (of: string) => (await transform(of, { minifyWhitespace: true, format: 'esm' })).code
+    expect(await tokens(published)).to.equal(await tokens(code))
+  })
+
+  it('has pages that lead to published ones, and to the repository where its address is known', () => {
+    const page = `See [errors](errors.md#a), [007](decisions/007-x.md), [the code](../gateway/app.ts#L1) and [RFC](https://rfc.example).
+![A list](screenshots/list.png)
+\`\`\`ts
+rows[name](row)
+\`\`\`
+`
+    const about = { path: 'docs/http.md', published: new Set(['docs/errors.md', 'docs/http.md']) }
+    expect(made.publishedPage(page, about)).to.equal(
+      page
+        .replace('[007](decisions/007-x.md)', 'decision 007')
+        .replace('[the code](../gateway/app.ts#L1)', 'the code')
+        .replace('![A list](screenshots/list.png)', '(Picture: A list)')
+    )
+    expect(made.publishedPage(page, { ...about, source: 'https://git.example/r/blob/v1' })).to.include(
+      '[errors](errors.md#a), [007](https://git.example/r/blob/v1/docs/decisions/007-x.md), [the code](https://git.example/r/blob/v1/gateway/app.ts#L1)'
+    )
+  })
+
+  it('leaves the pages about the repository there, and no other', () => {
+    const chapters = readFileSync(join(packageRoot, 'docs/README.md'), 'utf8')
+    const pages = made.pagesOfRepository(chapters)
+    expect(pages).to.include.members(['docs/decisions', 'docs/tour.md', 'docs/scaling.md', 'docs/spec/domain.md'])
+    const forUsers = ['docs/errors.md', 'docs/spec/contract.md', 'docs/settings.md', 'docs/admin.md', 'docs/recipes']
+    expect(pages.filter((one) => forUsers.some((page) => page.startsWith(one)))).to.deep.equal([])
   })
 })
 

@@ -1,11 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { packageRoot } from '../harness/package-root.js'
 import { freePort } from '../runner/free-port.js'
-import { EmptyFolder } from './empty-folder.js'
+import { EmptyFolder, signalGroup } from './empty-folder.js'
+import { brokenLinks } from './new-application.js'
 
 const RELEASE = join(packageRoot, 'tools/release.mjs')
 const RELEASED = join(packageRoot, 'dist-release')
@@ -64,7 +66,18 @@ describe('a release', function () {
   })
 
   it('is packed without comments, and with what it is made of', async () => {
-    await folder.run(process.execPath, [RELEASE, 'pack'])
+    const { stdout } = await folder.run(process.execPath, [RELEASE, 'pack'])
+    const sizes = new Map(
+      Array.from(stdout.matchAll(/^(\S+) [\d.]+: (\d+) bytes packed/gm), ([, name, bytes]) => [name, Number(bytes)])
+    )
+    expect([...sizes.keys()]).to.have.members([
+      'uniform-rest',
+      '@uniform-rest/client',
+      '@uniform-rest/react-admin',
+      '@uniform-rest/pages'
+    ])
+    expect(sizes.get('uniform-rest'), 'bytes of the file').to.be.lessThan(1_200_000)
+    expect(sizes.get('@uniform-rest/pages'), 'bytes of the file').to.be.lessThan(800_000)
     const bill = JSON.parse(readFileSync(join(RELEASED, 'sbom.cdx.json'), 'utf8')) as {
       readonly bomFormat: string
       readonly components: readonly { readonly name: string }[]
@@ -73,6 +86,21 @@ describe('a release', function () {
     expect(bill.components.map(({ name }) => name)).to.include.members(['fastify', 'mysql2'])
     expect(existsSync(join(RELEASED, 'uniform-rest/dist/cli/main.js'))).to.equal(true)
     expect(readFileSync(join(RELEASED, 'uniform-rest/dist/cli/main.js'), 'utf8')).to.not.include('// ')
+  })
+
+  it('holds the documentation of users, whose links and whose names in the code lead to what it holds', () => {
+    const root = join(RELEASED, 'uniform-rest')
+    const files = readdirSync(root, { recursive: true, encoding: 'utf8' })
+    const pages = files.filter((path) => path.endsWith('.md') && !path.startsWith('cli/'))
+    expect(pages).to.include.members(['README.md', 'docs/README.md', 'docs/errors.md', 'docs/spec/contract.md'])
+    expect(pages.filter((path) => path.startsWith('docs/decisions'))).to.deep.equal([])
+    expect(brokenLinks(root, pages)).to.deep.equal([])
+    const texts = files.filter((path) => path.endsWith('.js') || (path.startsWith('cli/') && /\.\w+$/.test(path)))
+    const named = texts.flatMap(
+      (path) => readFileSync(join(root, path), 'utf8').match(/docs\/[\w/-]+\.(?:md|json)/g) ?? []
+    )
+    expect(named).to.include('docs/settings.md')
+    expect(named.filter((path) => !existsSync(join(root, path)))).to.deep.equal([])
   })
 
   it('is published into a registry, from which npx makes an application', async () => {
@@ -101,5 +129,31 @@ describe('a release', function () {
     await done('npx', ['--yes', 'uniform-rest', 'init', 'my-app'])
     await done('npm', ['install', '--no-audit', '--no-fund'], 'my-app')
     expect(await done('npm', ['run', 'check'], 'my-app')).to.include('1 entity, no mistakes.')
+    // The published code is another text than that of the build.
+    expect(await done('npm', ['test'], 'my-app')).to.match(/\d+ passing/)
+    await servesPages()
   })
+
+  /** Starts the application as its README says, and asks for what the package of the pages holds. */
+  async function servesPages(): Promise<void> {
+    const [gateway, dataService] = [await freePort(), await freePort()]
+    const env = { GATEWAY_PORT: String(gateway), DATA_SERVICE_ADDRESS: `127.0.0.1:${dataService}` }
+    const running = folder.start('npm', ['start'], { in: 'my-app', env, ownGroup: true })
+    const ended = once(running, 'close')
+    let log = ''
+    for (const stream of [running.stdout, running.stderr])
+      stream?.on('data', (chunk: Buffer) => (log += chunk.toString()))
+    try {
+      while (!log.includes('Ctrl-C ends everything.')) {
+        if (running.exitCode !== null) throw new Error(`npm start ended:\n${log}`)
+        await pause(50)
+      }
+      for (const path of ['/admin/', '/docs/try']) {
+        expect((await fetch(`http://127.0.0.1:${gateway}${path}`)).status, path).to.equal(200)
+      }
+    } finally {
+      if (running.exitCode === null && running.signalCode === null) signalGroup(running, 'SIGINT')
+      await ended
+    }
+  }
 })

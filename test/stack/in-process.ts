@@ -6,7 +6,7 @@ import { readGatewayConfig } from '../../gateway/config.js'
 import { createGateway } from '../../gateway/gateway.js'
 import type { Lifecycle } from '../../shared/lifecycle.js'
 import { createLogger, type Logger } from '../../shared/logger.js'
-import { type Server, ServerLog } from './server-log.js'
+import { type Listening, type Server, ServerLog } from './server-log.js'
 import { GATEWAY_SECRET } from './service-process.js'
 
 type Settings = Readonly<Record<string, string>>
@@ -15,12 +15,6 @@ type Settings = Readonly<Record<string, string>>
 interface HereOptions {
   /** Epoch milliseconds. Default: the clock of the machine. */
   readonly now?: () => number
-}
-
-/** A server, and where it listens: `host:port` of a data service, the URL of a gateway without a slash at its end. */
-export interface Listening<S extends Server = Server> {
-  readonly server: S
-  readonly address: string
 }
 
 /**

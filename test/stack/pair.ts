@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Listening, startDataServiceHere, startGatewayHere } from './in-process.js'
-import type { LogEntry, Server } from './server-log.js'
+import { startDataServiceHere, startGatewayHere } from './in-process.js'
+import type { Listening, LogEntry, Server } from './server-log.js'
 import { listening, type ServiceProcess, startProcess } from './service-process.js'
 
 type Settings = Readonly<Record<string, string>>

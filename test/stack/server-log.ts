@@ -13,6 +13,12 @@ export interface Server {
   stop(): Promise<unknown>
 }
 
+/** A server, and where it listens: `host:port` of a data service, the URL of a gateway without a slash at its end. */
+export interface Listening<S extends Server = Server> {
+  readonly server: S
+  readonly address: string
+}
+
 /** Keeps the lines of a server's log. */
 export class ServerLog {
   readonly #name: string

@@ -1,10 +1,9 @@
 import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
-import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib'
-import { transform } from 'esbuild'
 import { Failure } from '../failure.mjs'
 import { projectRoot } from '../project-root.mjs'
+import { pagesOfRepository, publishedCode, publishedPage, smallest, withoutComments } from './published.mjs'
 
 /** What is published, by its folder here, in the order in which they depend on each other. */
 export const PACKAGES = /** @type {const} */ (['clients/typescript', 'clients/react-admin', 'clients/pages', '.'])
@@ -16,7 +15,7 @@ export const PACKAGES = /** @type {const} */ (['clients/typescript', 'clients/re
 
 /**
  * Puts what is published of a package into a folder of its own: the files that npm would pack, code without comments, types
- * that an entry point reaches, pages without pictures, and a manifest without scripts.
+ * that an entry point reaches, pages for users without pictures, and a manifest without scripts.
  *
  * @param {string} from
  * @param {string} folder
@@ -27,24 +26,51 @@ export async function stage(from, folder, repository) {
   const manifest = readManifest(root)
   rmSync(folder, { recursive: true, force: true })
   const typed = typesReached(root, manifest)
-  for (const path of packedFiles(root)) {
-    if (path === 'package.json' || path.endsWith('.png') || (path.endsWith('.d.ts') && !typed.has(path))) continue
+  const paths = packedFiles(root).filter(
+    (path) => !path.endsWith('.png') && (!path.endsWith('.d.ts') || typed.has(path))
+  )
+  const source = repository === undefined ? undefined : `${repository}/blob/v${manifest.version}`
+  const pages = { published: withFolders(paths), source }
+  for (const path of paths) {
+    const content = await published(root, path, { distance: typed.get(path) ?? 0, pages })
+    // Modules of types alone are empty, and no other one imports them.
+    if (content.length === 0) continue
     const target = join(folder, path)
     mkdirSync(dirname(target), { recursive: true })
-    if (path.endsWith('.js')) writeFileSync(target, await withoutComments(readFileSync(join(root, path), 'utf8')))
-    else if (path.endsWith('.md')) writeFileSync(target, withoutPictures(readFileSync(join(root, path), 'utf8')))
-    else if (path.endsWith('.br')) writeFileSync(target, smallest(readFileSync(join(root, path))))
-    else cpSync(join(root, path), target)
+    writeFileSync(target, content)
   }
   if (!existsSync(join(folder, 'LICENSE'))) cpSync(join(projectRoot, 'LICENSE'), join(folder, 'LICENSE'))
   // `init` takes the ranges of what an application is developed with from devDependencies.
-  const { private: _, scripts: __, files: ___, ...published } = manifest
-  const access = { access: 'public', provenance: repository !== undefined }
-  const source = repository === undefined ? {} : { repository: { type: 'git', url: repository, directory: from } }
-  writeFileSync(
-    join(folder, 'package.json'),
-    `${JSON.stringify({ ...published, ...source, publishConfig: access }, null, 2)}\n`
-  )
+  const { private: _, scripts: __, files: ___, ...rest } = manifest
+  const publishConfig = { access: 'public', provenance: repository !== undefined }
+  const named = repository === undefined ? {} : { repository: { type: 'git', url: repository, directory: from } }
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify({ ...rest, ...named, publishConfig }, null, 2)}\n`)
+}
+
+/** Declarations further away from an entry point than this are shown by no editor, and lose their comments. */
+const COMMENTED = 2
+
+/**
+ * A file as it is published.
+ *
+ * @param {string} root
+ * @param {string} path
+ * @param {{ distance: number, pages: Pick<Parameters<typeof publishedPage>[1], 'published' | 'source'> }} how how far the file is
+ *   away from an entry point
+ */
+async function published(root, path, { distance, pages }) {
+  const bytes = readFileSync(join(root, path))
+  if (path.endsWith('.js')) return publishedCode(bytes.toString())
+  if (path.endsWith('.d.ts')) return distance > COMMENTED ? withoutComments(bytes.toString()) : bytes
+  if (path.endsWith('.md')) return publishedPage(bytes.toString(), { path, ...pages })
+  return path.endsWith('.br') ? smallest(bytes) : bytes
+}
+
+/** @param {readonly string[]} paths */
+function withFolders(paths) {
+  const found = new Set(paths)
+  for (const path of found) if (path !== '.') found.add(posix.dirname(path))
+  return found
 }
 
 /**
@@ -56,6 +82,8 @@ export function readManifest(folder) {
 }
 
 /**
+ * What npm would pack, without the pages about the repository.
+ *
  * @param {string} root
  * @returns {string[]}
  */
@@ -64,55 +92,27 @@ function packedFiles(root) {
   const { status, stdout, stderr } = spawnSync('npm', args, { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 28 })
   if (status !== 0) throw new Failure(`npm pack failed in ${root}:\n${stderr}`)
   const [packed] = /** @type {{ files: { path: string }[] }[]} */ (JSON.parse(stdout))
-  return (packed?.files ?? []).map(({ path }) => path)
+  const chapters = join(root, 'docs/README.md')
+  const left = existsSync(chapters) ? pagesOfRepository(readFileSync(chapters, 'utf8')) : []
+  const isLeft = (/** @type {string} */ path) => left.some((one) => path === one || path.startsWith(`${one}/`))
+  return (packed?.files ?? []).map(({ path }) => path).filter((path) => path !== 'package.json' && !isLeft(path))
 }
 
 const IMPORTED = /(?:from |import |import\()['"](\.[^'"]+)\.js['"]/g
 
 /**
- * The declarations that the entry points of a package reach.
+ * The declarations that the entry points of a package reach, and in how many steps.
  *
  * @param {string} root
  * @param {Manifest} manifest
  */
 function typesReached(root, { exports = {} }) {
-  const reached = new Set(Object.values(exports).map(({ types }) => posix.normalize(types)))
-  for (const path of reached) {
+  const reached = new Map(Object.values(exports).map(({ types }) => [posix.normalize(types), 0]))
+  for (const [path, steps] of reached) {
     for (const [, target = ''] of readFileSync(join(root, path), 'utf8').matchAll(IMPORTED)) {
-      reached.add(posix.join(posix.dirname(path), `${target}.d.ts`))
+      const next = posix.join(posix.dirname(path), `${target}.d.ts`)
+      if (!reached.has(next)) reached.set(next, steps + 1)
     }
   }
   return reached
-}
-
-/**
- * Code as it is but for comments, names and lines included, so that stacks can be read.
- *
- * @param {string} code
- */
-async function withoutComments(code) {
-  const said = await transform(code, { format: 'esm', target: 'es2023', legalComments: 'none', charset: 'utf8' })
-  const [shebang = ''] = /^#!.*\n/.exec(code) ?? []
-  return said.code.startsWith('#!') ? said.code : shebang + said.code
-}
-
-/**
- * What was compressed in a hurry while it was built, as small as Brotli makes it.
- *
- * @param {Buffer} compressed
- */
-function smallest(compressed) {
-  const content = brotliDecompressSync(compressed)
-  const { BROTLI_PARAM_LGWIN, BROTLI_MAX_WINDOW_BITS, BROTLI_PARAM_SIZE_HINT } = constants
-  const params = { [BROTLI_PARAM_LGWIN]: BROTLI_MAX_WINDOW_BITS, [BROTLI_PARAM_SIZE_HINT]: content.length }
-  return brotliCompressSync(content, { params })
-}
-
-/**
- * A page whose pictures are only named: they are in the repository.
- *
- * @param {string} page
- */
-function withoutPictures(page) {
-  return page.replaceAll(/!\[([^\]]*)\]\([^)\s]+\.png\)/g, '(Picture: $1)')
 }

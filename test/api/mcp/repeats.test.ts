@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { randomNumbers, shuffled } from '../../runner/random.js'
-import { startGatewayHere, type Listening } from '../../stack/in-process.js'
+import { startGatewayHere } from '../../stack/in-process.js'
+import type { Listening } from '../../stack/server-log.js'
 import { describeApi } from '../api-store.js'
 import { select } from '../writes/stored.js'
 import { Agent, type ToolAnswer } from './agent.js'
