@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -83,6 +84,17 @@ async function pack(repository) {
     quiet: true
   })
   writeFileSync(join(OUT, 'sbom.cdx.json'), sbom)
+  writeFileSync(PACKED_FROM, stateOfSources())
+}
+
+/** What the packages were made of. */
+const PACKED_FROM = join(OUT, 'packed-from.txt')
+
+/** The commit, and a digest of what was changed since. */
+function stateOfSources() {
+  const commit = run('git', ['rev-parse', 'HEAD'], { quiet: true }).trim()
+  const changes = run('git', ['status', '--porcelain'], { quiet: true }) + run('git', ['diff', 'HEAD'], { quiet: true })
+  return `${commit} ${createHash('sha256').update(changes).digest('hex')}\n`
 }
 
 function lint() {
@@ -92,13 +104,17 @@ function lint() {
 }
 
 /**
- * Publishes what the registry has not got, so that it can be run again after a step that failed.
+ * Publishes what the registry has not got, so that it can be run again after a step that failed. Throws a Failure if it has all.
  *
  * @param {string | undefined} registry
  */
 function publish(registry) {
   const where = registry === undefined ? [] : ['--registry', registry]
   for (const from of PACKAGES) checkStaged(from)
+  if (!existsSync(PACKED_FROM) || readFileSync(PACKED_FROM, 'utf8') !== stateOfSources()) {
+    throw new Failure('The sources are not those that were packed. Run `npm run release -- pack` first.')
+  }
+  let published = 0
   for (const from of PACKAGES) {
     const { name, version, publishConfig } =
       /** @type {import('./release/stage.mjs').Manifest & { publishConfig?: { provenance?: boolean } }} */ (
@@ -111,7 +127,12 @@ function publish(registry) {
     // Only a build service that npm knows can sign where the package comes from.
     const proves = publishConfig?.provenance === true && registry === undefined
     run('npm', ['publish', ...where, `--provenance=${proves}`, '--loglevel=warn'], { cwd: staged(from) })
+    published++
   }
+  if (published > 0) return
+  throw new Failure(
+    'Nothing was published: no version can be published twice. `npm run release -- version <x.y.z>` makes the next one.'
+  )
 }
 
 /**

@@ -1,6 +1,10 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { expect } from 'chai'
 import { Authority } from '../harness/certificates.js'
 import { packagesInstalledFor } from '../harness/installed-packages.js'
+import { packageRoot } from '../harness/package-root.js'
 import { COMMANDS, Deployment, say, textOf, withoutTerminal } from './deployment.js'
 import { docker } from './engine.js'
 import { Load } from './load.js'
@@ -68,11 +72,45 @@ describe('the containers', function () {
       readonly dependencies: Readonly<Record<string, string>>
       readonly peerDependencies: Readonly<Record<string, string>>
     }
-    const { chai, mocha, ...optional } = peerDependencies
-    expect([chai, mocha], 'of tests').to.not.include(undefined)
+    // The build makes the pages.
+    const { chai, mocha, '@uniform-rest/pages': pages, ...optional } = peerDependencies
+    expect([chai, mocha, pages], 'of tests, and ours').to.not.include(undefined)
     const expected = packagesInstalledFor(Object.keys({ ...dependencies, ...optional }))
     expect(installed).to.include.members(['fastify', '@azure/storage-blob', 'openid-client'])
-    expect(installed.filter((name) => !expected.has(`node_modules/${name}`))).to.deep.equal([])
+    expect(installed.filter((name) => !expected.has(`node_modules/${name}`))).to.deep.equal(['@uniform-rest/pages'])
+    // One script of each page is read.
+    const pagesRead = await project.script(
+      'gateway-1',
+      `import { readdirSync } from 'node:fs'
+       console.log(['admin', 'try-out'].map((name) => readdirSync('/app/node_modules/@uniform-rest/pages/dist/' + name)
+         .filter((file) => file.endsWith('.js.br')).length).join())`
+    )
+    expect(pagesRead).to.equal('1,1')
+    const tryOut = `console.log(await fetch('http://127.0.0.1:3000/docs/try').then(({ status }) => status))`
+    expect(await project.script('gateway-1', tryOut)).to.equal('200')
+  })
+
+  it('have the labels of a release where its command builds the image', async () => {
+    const { version } = JSON.parse(textOf('package.json')) as { readonly version: string } // ours
+    const source = 'https://git.example/uniform-rest'
+    const { engine } = deployment
+    const args = [join(packageRoot, 'tools/release.mjs'), 'images', '--repository', source]
+    await promisify(execFile)(process.execPath, args, { env: engine.env, maxBuffer: 2 ** 26 })
+    const name = `uniform-rest:${version}`
+    const labels = JSON.parse(
+      await docker(engine, 'image', 'inspect', '--format', '{{json .Config.Labels}}', name)
+    ) as Readonly<Record<string, string>> // Docker's
+    const labelled = (label: string): string | undefined => labels[`org.opencontainers.image.${label}`]
+    expect(['version', 'title', 'licenses', 'source'].map(labelled)).to.deep.equal([
+      version,
+      'uniform-rest',
+      'MIT',
+      source
+    ])
+    expect(labelled('revision')).to.match(/^[0-9a-f]{40}$/)
+    expect(labelled('created')).to.match(/^\d{4}-\d\d-\d\dT/)
+    expect(await docker(engine, 'run', '--rm', name, '--version')).to.include(`uniform-rest ${version}`)
+    await docker(engine, 'rmi', name)
   })
 
   it('tell their health', async () => {

@@ -37,6 +37,10 @@ describe('the version of a release', () => {
     expect(ours.filter((path) => path.startsWith('node_modules/'))).to.deep.equal([])
     const page = readFileSync(join(packageRoot, 'docs/versions.md'), 'utf8')
     expect(made.withVersion(page, '99.98.97')).to.include('\nuniform-rest 99.98.97\n')
+    const readme = readFileSync(join(packageRoot, 'README.md'), 'utf8')
+    expect(made.withVersion(readme, '99.98.97')).to.include(
+      '"$OLDPWD"/uniform-rest-99.98.97.tgz "$OLDPWD"/uniform-rest-pages-99.98.97.tgz'
+    )
   })
 })
 

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
@@ -116,13 +116,24 @@ describe('a release', function () {
     const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as {
       readonly version: string
     } // ours
-    expect(await done(process.execPath, [RELEASE, 'publish', '--registry', url])).to.include(
-      `uniform-rest ${version}: the registry has it already`
+    const publish = async () =>
+      folder.end(folder.start(process.execPath, [RELEASE, 'publish', '--registry', url], { env }))
+    const again = await publish()
+    expect([again.code, again.stdout.match(/: the registry has it already$/gm)?.length]).to.deep.equal([1, 4])
+    expect(again.stderr).to.include('Nothing was published: no version can be published twice.')
+    const record = join(RELEASED, 'packed-from.txt')
+    const sources = readFileSync(record, 'utf8')
+    writeFileSync(record, sources.replace(/^./, 'x'))
+    const changed = await publish()
+    writeFileSync(record, sources)
+    expect([changed.code, changed.stdout]).to.deep.equal([1, ''])
+    expect(changed.stderr).to.include(
+      'The sources are not those that were packed. Run `npm run release -- pack` first.'
     )
     const staged = join(RELEASED, 'uniform-rest/package.json')
     const manifest = readFileSync(staged, 'utf8')
     writeFileSync(staged, manifest.replace(`"version": "${version}"`, '"version": "0.0.1"'))
-    const stale = await folder.end(folder.start(process.execPath, [RELEASE, 'publish', '--registry', url], { env }))
+    const stale = await publish()
     expect([stale.code, stale.stdout]).to.deep.equal([1, ''])
     expect(stale.stderr).to.include(`holds 0.0.1, and uniform-rest is at ${version}. Run \`npm run release -- pack\``)
     writeFileSync(staged, manifest)
@@ -132,6 +143,55 @@ describe('a release', function () {
     // The published code is another text than that of the build.
     expect(await done('npm', ['test'], 'my-app')).to.match(/\d+ passing/)
     await servesPages()
+  })
+
+  it('has a version, a section of the changelog and a tag, and is tagged only when it is committed', async () => {
+    const clone = await throwawayClone(folder)
+    const who = {
+      GIT_AUTHOR_NAME: 'A',
+      GIT_AUTHOR_EMAIL: 'a@b.example',
+      GIT_COMMITTER_NAME: 'A',
+      GIT_COMMITTER_EMAIL: 'a@b.example'
+    }
+    const run = async (program: string, ...args: string[]) =>
+      folder.end(folder.start(program, args, { in: 'clone', env: who }))
+    const release = async (...args: string[]) => run(process.execPath, 'tools/release.mjs', ...args)
+    const refused = async (...args: string[]): Promise<string> => {
+      const { code, stdout, stderr } = await release(...args)
+      expect([code, stdout], args.join(' ')).to.deep.equal([1, ''])
+      return stderr
+    }
+    const { code, stderr } = await release('version', '99.98.97')
+    expect(code, stderr).to.equal(0)
+    const { stdout: changed } = await run('git', 'diff', '--name-only')
+    expect(changed.trim().split('\n')).to.have.members([
+      'CHANGELOG.md',
+      'README.md',
+      ...['pages', 'react-admin', 'typescript'].map((name) => `clients/${name}/package.json`),
+      ...['clients', 'versions', 'your-own-application'].map((name) => `docs/${name}.md`),
+      'package-lock.json',
+      'package.json'
+    ])
+    const left = await run(
+      'git',
+      'grep',
+      '-nE',
+      '(uniform-rest[a-z/-]*[" :]+|uniform-rest[a-z-]*-)0\\.4\\.0',
+      '--',
+      '*.json',
+      'README.md'
+    )
+    expect(left.stdout, 'the version of before').to.equal('')
+    expect(await refused('publish', '--registry', url)).to.include(
+      'holds nothing, and @uniform-rest/client is at 99.98.97.'
+    )
+    expect(await refused('tag')).to.include('Commit the release first.')
+    await run('git', 'commit', '--quiet', '--all', '--message', 'release: 99.98.97')
+    expect((await release('tag')).code).to.equal(0)
+    const { stdout: notes } = await run('git', 'tag', '--list', '--format=%(contents)', 'v99.98.97')
+    expect(notes).to.match(/^## \[99\.98\.97\] - \d{4}-\d\d-\d\d\nContract \d/)
+    expect(await refused('tag')).to.include('already exists')
+    expect(readFileSync(join(clone, 'CHANGELOG.md'), 'utf8')).to.match(/^## \[Unreleased\]\n\n## \[99\.98\.97\] - /m)
   })
 
   /** Starts the application as its README says, and asks for what the package of the pages holds. */
@@ -157,3 +217,19 @@ describe('a release', function () {
     }
   }
 })
+
+/** A clone of the last commit, with what was installed and built here. The packages are links that are never written to. */
+async function throwawayClone(folder: EmptyFolder): Promise<string> {
+  await folder.run('git', ['clone', '--quiet', packageRoot, 'clone'])
+  const clone = join(folder.path, 'clone')
+  const built = ['shared/gen', 'dist', ...['pages', 'react-admin', 'typescript'].map((name) => `clients/${name}/dist`)]
+  for (const path of built) cpSync(join(packageRoot, path), join(clone, path), { recursive: true })
+  mkdirSync(join(clone, 'node_modules'))
+  for (const name of readdirSync(join(packageRoot, 'node_modules'))) {
+    // Its time says that all is installed: an own one, which nobody removes the packages for.
+    if (name === '.package-lock.json')
+      cpSync(join(packageRoot, 'node_modules', name), join(clone, 'node_modules', name))
+    else symlinkSync(join(packageRoot, 'node_modules', name), join(clone, 'node_modules', name))
+  }
+  return clone
+}

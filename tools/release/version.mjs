@@ -4,11 +4,14 @@ import { Failure } from '../failure.mjs'
 import { projectRoot } from '../project-root.mjs'
 import { PACKAGES } from './stage.mjs'
 
-/** Files that name the version: manifests, the lock file, and the page that shows what `--version` prints. */
+/** Files that name the version: manifests, the lock file, and pages that show what `--version` prints and what `npm pack` makes. */
 const WITH_VERSION = [
   ...PACKAGES.map((folder) => join(folder, 'package.json')),
   'package-lock.json',
-  'docs/versions.md'
+  'README.md',
+  'docs/clients.md',
+  'docs/versions.md',
+  'docs/your-own-application.md'
 ]
 
 /**
@@ -53,7 +56,8 @@ export function notesOf(changelog, version) {
 }
 
 /**
- * A text in which our packages have another version: as `"version"` beside our names, as a peer, and as the command prints it.
+ * A text in which our packages have another version: as `"version"` beside our names, as a peer, in the names of packed files,
+ * and as the command prints it.
  *
  * @param {string} text
  * @param {string} version
@@ -62,5 +66,6 @@ export function withVersion(text, version) {
   return text
     .replaceAll(/("name": "(?:uniform-rest|@uniform-rest\/[a-z-]+)",\s{1,20}"version": ")[\d.]+"/g, `$1${version}"`)
     .replaceAll(/("@uniform-rest\/[a-z-]+": ")[\d.]+"/g, `$1${version}"`)
+    .replaceAll(/\b(uniform-rest(?:-[a-z-]+)?-)\d+\.\d+\.\d+(?=\.tgz)/g, `$1${version}`)
     .replaceAll(/^uniform-rest [\d.]+$/gm, `uniform-rest ${version}`)
 }
