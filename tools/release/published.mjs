@@ -67,7 +67,7 @@ export function smallest(compressed) {
 /** A block of code, in which brackets are no link. */
 const BLOCK = /(^```[\s\S]*?^```)/m
 const PICTURE = /!\[([^\]]*)\]\([^)\s]+\.png\)/g
-const LINK = /(?<![\w)\]!])\[([^\]]*)\]\((?!https?:|mailto:|#)([^)\s]+)\)/g
+const LINK = /(?<![\w)\]!])\[([^[\]]*)\]\((?!https?:|mailto:|#)([^)\s]+)\)/g
 
 /**
  * A page without what is in the repository alone: a picture is named, and a link leads to the repository, or is its text where
@@ -81,7 +81,8 @@ export function publishedPage(page, { path, published, source }) {
   /** @type {(link: string, text: string, target: string) => string} */
   const followed = (link, text, target) => {
     const place = posix.join(posix.dirname(path), target)
-    if (published.has(place.replace(/\/?(?:#.*)?$/, ''))) return link
+    const [file = ''] = place.split('#')
+    if (published.has(file.replace(/\/$/, ''))) return link
     if (source !== undefined) return `[${text}](${source}/${place})`
     // A number says nothing without the link.
     return /^\d+$/.test(text) ? `decision ${text}` : text
