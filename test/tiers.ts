@@ -58,10 +58,12 @@ const TIERS: Readonly<Record<Tier, readonly string[]>> = {
     'test/shared/lifecycle.test.ts'
   ],
   soak: [
-    // The browser takes most of their time. In their place, test/browser/admin.test.ts saves a date with a time, lists the
-    // rows of one owner, deletes, acts on and saves one row, and works by keyboard. purchase.test.ts checks a page of the documentation and finds a product by its name.
+    // The browser takes most of their time. In their place, test/browser/admin.test.ts filters by one condition, saves
+    // a date with a time, lists the rows of one owner, deletes, acts on and saves one row, and works by keyboard.
+    // purchase.test.ts checks a page of the documentation and finds a product by its name.
     // test/api/sign-in/ signs in at a provider without a browser. test/clients/react-admin.test.ts sends the admin's requests.
     'test/browser/admin-dates.test.ts',
+    'test/browser/admin-lists.test.ts',
     'test/browser/admin-owners.test.ts',
     'test/browser/admin-rows.test.ts',
     'test/browser/admin-walk.test.ts',
