@@ -285,6 +285,17 @@ eachDatabase(
         problem(await change('keeper', id, 'disable'), 403, 'capability.denied')
         problem(await send('keeper', `GET /accounts/${id}`), 403, 'capability.denied')
         expect(told(await change('admin', keeper, 'enable')).disabledAt).to.equal(null)
+        // A machine keeps the last secret that it manages them by.
+        const warden = { email: 'warden', isMachine: true, ...CLERK, roles: ['Admin'] }
+        const { id: wardenId } = told(await send('admin', 'POST /accounts', warden), 201)
+        const dropSecret = async (): Promise<Answer> => {
+          const headers = { 'if-match': `W/"${(await read(wardenId)).rowVersion}"` }
+          const token = stack.token({ sub: 'warden', role: 'Admin' })
+          return call(stack.url, `/accounts/${wardenId}/secrets/1`, { method: 'DELETE', token, headers })
+        }
+        problem(await dropSecret(), 422, 'state.invalid')
+        await send('admin', `POST /accounts/${wardenId}/secrets`, {})
+        expect(told(await dropSecret()).secrets.map(({ number }) => number)).to.deep.equal([2])
         // Two that disable each other at once: one of them is left.
         const [admin] = [await add({ roles: ['Admin'] })]
         const token = stack.token({ sub: admin.email, role: 'Admin' })
@@ -318,7 +329,9 @@ eachDatabase(
           404,
           'not-found'
         )
-        problem(await send('admin', `DELETE /accounts/${id}/sessions/x`), 404, 'not-found')
+        for (const wrong of ['x', first.toUpperCase()])
+          problem(await send('admin', `DELETE /accounts/${id}/sessions/${wrong}`), 404, 'not-found')
+        expect(await listed()).to.have.length(3)
         expect((await send('keeper', `DELETE /accounts/${id}/sessions/${first}`)).status).to.equal(204)
         problem(await send('keeper', `DELETE /accounts/${id}/sessions/${first}`), 404, 'not-found')
         expect(await listed()).to.have.length(2)
@@ -355,8 +368,10 @@ eachDatabase(
         const second = json(await send('keeper', `POST /accounts/${id}/secrets`, { expiresAt }, key)) as Secret
         expect(second).to.deep.include({ number: 2, expiresAt })
         problem(await send('keeper', `POST /accounts/${id}/secrets`, {}), 422, 'state.invalid')
-        const past = await send('keeper', `POST /accounts/${id}/secrets`, { expiresAt: '2020-01-01T00:00:00Z' })
-        problem(past, 400, 'body.invalid')
+        const tooLate = new Date(Date.now() + 3654 * 24 * 60 * 60_000).toISOString()
+        for (const wrong of ['2020-01-01T00:00:00Z', tooLate]) {
+          problem(await send('keeper', `POST /accounts/${id}/secrets`, { expiresAt: wrong }), 400, 'body.invalid')
+        }
         const { rowVersion } = await read(id)
         const remove = (tag: string) =>
           send('keeper', `DELETE /accounts/${id}/secrets/1`, undefined, { 'if-match': `W/"${tag}"` })

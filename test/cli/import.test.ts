@@ -90,10 +90,11 @@ describeApi(
       expect(ran.stderr).to.not.include('No token')
     })
 
-    it('goes on with the same key and a new token where that of a machine account has expired, and ends where it was given one', async () => {
+    it('goes on with the same key after 429, and with a new token where that of a machine account has expired, and ends where it was given one', async () => {
       await writeFile(join(directory, 'long.csv'), csvOf(2, 'LONG'))
       const seen: string[] = []
       let tokens = 0
+      let rejected: readonly [number, string] = [401, 'auth.invalid-token']
       const gateway = createServer((request, response) => {
         request.resume().on('end', () => {
           const { authorization = '', 'idempotency-key': key } = request.headers
@@ -101,9 +102,9 @@ describeApi(
           if (request.url === '/auth/token') return response.end(JSON.stringify({ access_token: `t${++tokens}` }))
           seen.push(`${authorization} ${String(key)}`)
           const isFirst = seen.length === 1
-          response.statusCode = isFirst ? 401 : 200
+          response.statusCode = isFirst ? rejected[0] : 200
           const counts = { rows: 2, created: 2, failed: 0, replayed: 0, errors: [] }
-          return response.end(JSON.stringify(isFirst ? { code: 'auth.invalid-token', detail: 'It expired.' } : counts))
+          return response.end(JSON.stringify(isFirst ? { code: rejected[1], detail: 'It was rejected.' } : counts))
         })
       })
       const url = `http://127.0.0.1:${await listenLocally(gateway)}`
@@ -115,6 +116,10 @@ describeApi(
         seen.length = 0
         const person = await run({ UNIFORM_REST_TOKEN: 'mine' })
         expect([person.code, seen]).to.deep.equal([1, ['Bearer mine k']])
+        seen.length = 0
+        rejected = [429, 'rate-limited']
+        const early = await run({ UNIFORM_REST_TOKEN: 'mine' })
+        expect([early.code, seen]).to.deep.equal([0, ['Bearer mine k', 'Bearer mine k']])
       } finally {
         await closeLocally(gateway)
       }

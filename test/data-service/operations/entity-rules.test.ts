@@ -131,6 +131,16 @@ const caller: Authenticated = {
   owner: null
 }
 
+type Transaction<Result> = Parameters<typeof WriteShares.prototype.transaction<Result>>
+
+/** As where the answer to a COMMIT is lost: the transaction was stored, and is run again. */
+class RepeatingShares extends WriteShares {
+  override async transaction<Result>(...of: Transaction<Result>): Promise<Result> {
+    await super.transaction(...of)
+    return await super.transaction(...of)
+  }
+}
+
 const context: CallContext = {
   caller,
   requestId: 'r',
@@ -250,6 +260,14 @@ eachDatabase((kind) => {
       await fresh.byHand.run('DELETE FROM categories')
       expect(await create(deps, other, keyed)).to.include({ replayed: false })
       expect(await stored()).to.have.length(1)
+    })
+
+    it('answer a COMMIT that is repeated since its answer was lost as the first one, and store one row', async () => {
+      const shares = new RepeatingShares(fresh.store, { connections: 10, memory: ENOUGH_MEMORY })
+      const keyed = { ...request({ name: 'Lost' }), idempotencyKey: 'lost' }
+      expect(await create({ ...deps, shares }, context, keyed)).to.include({ replayed: false })
+      expect(await create(deps, context, keyed)).to.include({ replayed: true })
+      expect((await stored()).map(({ name }) => name)).to.deep.equal(['Lost'])
     })
 
     it('change nothing where an effect is async: nobody waits for it', async () => {

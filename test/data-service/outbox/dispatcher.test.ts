@@ -136,31 +136,35 @@ eachDatabase((kind) => {
       ])
     })
 
-    it('leaves an event to the process that has claimed it until the lease ends, and then delivers it', async () => {
-      const hung = new HeldHandler()
-      const id = await outbox.emit('leased')
-      const { dispatcher, log } = outbox.dispatch(hung.handle)
-      await outbox.until(() => hung.begun.length === 1)
-      expect(await outbox.dueIn(id)).to.equal(SETTINGS.handlerTimeout + LEASE_MARGIN)
-      // It claims nothing more, as a process that hangs does.
-      const stopping = dispatcher.stop(60_000)
-      const seen: OutboxEvent[] = []
-      outbox.dispatch((event) => void seen.push(event))
-      outbox.now += SETTINGS.handlerTimeout + LEASE_MARGIN - 1
-      await outbox.looked()
-      expect(seen.filter((event) => event.id === id)).to.deep.equal([])
-      outbox.now += 1
-      await delivered(id)
-      expect(seen.filter((event) => event.id === id).map(({ attempt }) => attempt)).to.deep.equal([2])
-      const row = await outbox.row(id)
-      hung.release()
-      await stopping
-      expect(await outbox.row(id), 'what the late one did').to.deep.equal(row)
-      expect(log.lines.map(({ msg, err }) => [msg, (err as Error | undefined)?.message])).to.deep.include([
-        'delivery of an event failed',
-        'The lease of the event has ended'
-      ])
-    })
+    for (const [what, effects] of [
+      ['nothing', undefined],
+      ['rows to create', { create: [] }]
+    ] as const)
+      it(`leaves an event to the process that has claimed it until the lease ends, and then delivers it: the late handler answers ${what}`, async () => {
+        const hung = new HeldHandler()
+        const id = await outbox.emit('leased')
+        const { dispatcher, log } = outbox.dispatch((event, signal) => hung.handle(event, signal).then(() => effects))
+        await outbox.until(() => hung.begun.length === 1)
+        expect(await outbox.dueIn(id)).to.equal(SETTINGS.handlerTimeout + LEASE_MARGIN)
+        // It claims nothing more, as a process that hangs does.
+        const stopping = dispatcher.stop(60_000)
+        const seen: OutboxEvent[] = []
+        outbox.dispatch((event) => void seen.push(event))
+        outbox.now += SETTINGS.handlerTimeout + LEASE_MARGIN - 1
+        await outbox.looked()
+        expect(seen.filter((event) => event.id === id)).to.deep.equal([])
+        outbox.now += 1
+        await delivered(id)
+        expect(seen.filter((event) => event.id === id).map(({ attempt }) => attempt)).to.deep.equal([2])
+        const row = await outbox.row(id)
+        hung.release()
+        await stopping
+        expect(await outbox.row(id), 'what the late one did').to.deep.equal(row)
+        expect(log.lines.map(({ msg, err }) => [msg, (err as Error | undefined)?.message])).to.deep.include([
+          'delivery of an event failed',
+          'The lease of the event has ended'
+        ])
+      })
 
     it('sets an event aside whose process ended during each of its deliveries, and runs no handler for it', async () => {
       const id = await outbox.emit('deadly')

@@ -1,7 +1,7 @@
 import { ENOUGH_MEMORY } from '../rpc/account.js'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { OutboxEvent } from '../../../data-service/entity/event.js'
+import type { EventHandler, OutboxEvent } from '../../../data-service/entity/event.js'
 import type { OutboxSettings } from '../../../data-service/outbox/dispatcher.js'
 import { Outbox } from '../../../data-service/outbox/outbox.js'
 import type { WebhookTarget } from '../../../data-service/outbox/webhook-settings.js'
@@ -27,7 +27,7 @@ const POLL_INTERVAL = 5
 
 export const SETTINGS: OutboxSettings = { pollInterval: POLL_INTERVAL, maxAttempts: 15, handlerTimeout: 30_000 }
 
-type Handle = (event: OutboxEvent, signal: AbortSignal) => void | Promise<void>
+type Handle = (event: OutboxEvent, signal: AbortSignal) => ReturnType<EventHandler['handle']>
 
 /** What a process is given besides its handler. */
 interface Dispatching extends Partial<OutboxSettings> {

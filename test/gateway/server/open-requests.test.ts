@@ -302,6 +302,22 @@ describe('requests that are open', () => {
     expect(gateway.data.calls.length).to.equal(5)
   })
 
+  it('that a trusted proxy pipelines beyond the bound of a client cost it that connection alone', async () => {
+    await start(100 * REQUEST, { TRUSTED_PROXIES: '127.0.0.1' })
+    const pipelined = (client: string, count: number): ReturnType<typeof connect> => {
+      const socket = connect({ host: '127.0.0.1', port }).on('error', () => {})
+      const end = count === 1 ? 'Connection: close\r\n' : ''
+      socket.write(`GET /products/1 HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${client}\r\n${end}\r\n`.repeat(count))
+      return socket
+    }
+    const other = text(pipelined('192.0.2.2', 1))
+    while (gateway.data.calls.length < 1) await delay(5)
+    await once(pipelined('192.0.2.1', 1000).resume(), 'close')
+    const later = text(pipelined('192.0.2.3', 1))
+    release()
+    for (const answer of [await other, await later]) expect(answer).to.match(/^HTTP\/1\.1 200 /)
+  })
+
   it('of one client behind a trusted proxy are refused, and those of others on the same connection are served', async () => {
     const session = await startTls({ TRUSTED_PROXIES: '127.0.0.1' })
     const held = { 'x-forwarded-for': '192.0.2.1', 'x-long': 'x'.repeat(60 * KIB) }
