@@ -12,7 +12,7 @@ import {
   parseOwner,
   parseOwners
 } from '../data-service/auth/administration.js'
-import { mintAccessTokenFor, withAccounts } from '../data-service/commands.js'
+import { mintAccessTokenFor, withAccounts } from './application/databases.js'
 import { parseDuration } from '../shared/settings.js'
 import { loadApplication } from './application/application.js'
 import { type CommandLine, Failure, printable, withUsage } from './application/command.js'

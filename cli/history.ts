@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { purgeHistory } from '../data-service/commands.js'
+import { purgeHistory } from './application/databases.js'
 import { dateTime } from '../data-service/entity/fields/words.js'
 import { parseValue } from '../data-service/entity/types/types.js'
 import { loadApplication } from './application/application.js'

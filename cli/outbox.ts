@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { type OutboxCommands, withOutbox } from '../data-service/commands.js'
+import { type OutboxCommands, withOutbox } from './application/databases.js'
 import { loadApplication } from './application/application.js'
 import { type CommandLine, Failure, withUsage } from './application/command.js'
 

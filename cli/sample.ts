@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { type CommandContext, withDatabases } from '../data-service/commands.js'
+import { type CommandContext, withDatabases } from './application/databases.js'
 import { loadSampleRows, sampleDatabase } from '../schema/sample-rows.js'
 import { loadApplication } from './application/application.js'
 import { type CommandLine, Failure, withUsage } from './application/command.js'

@@ -61,7 +61,12 @@ async function startDataService(line: CommandLine, { args, isTold }: RoleArgumen
   const settings = settingsToServe('data-service', own, () => readConfig(environment, application))
   if (settings === undefined) return 0
   const { createDataService } = await import('../data-service/data-service.js')
-  const how = { awaitMigrations: args.includes(awaitMigrations), hasReplicas: !args.includes(single) }
+  const { schemaAtStart } = await import('../schema/at-start.js')
+  const how = {
+    schema: schemaAtStart(application),
+    awaitMigrations: args.includes(awaitMigrations),
+    hasReplicas: !args.includes(single)
+  }
   await serve('data-service', settings, (log) => createDataService(application, settings, { log, ...how })).catch(
     (error: unknown) => {
       throw mistakesWithPlaces(error, folder)
@@ -123,7 +128,7 @@ async function serve(
 /** Loads what every data service loads, which takes most of the time of a start, until the parent says to go on. */
 async function standBy({ folder }: CommandLine): Promise<void> {
   const told = once(process, 'message')
-  await Promise.all([import('../data-service/data-service.js'), prepareToLoad(folder)])
+  await Promise.all([import('../data-service/data-service.js'), import('../schema/at-start.js'), prepareToLoad(folder)])
   // end-with-parent.ts has let go of the channel, which is all that keeps this process alive now.
   process.channel?.ref()
   await told

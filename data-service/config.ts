@@ -6,7 +6,8 @@ import { isSecureUrl, readOpenIdClient } from '../shared/openid-settings.js'
 import { parseRateLimit, type RateLimit } from '../shared/rate-limit.js'
 import { type Environment, SettingsReader } from '../shared/settings.js'
 import { type GrpcSecurity, readGrpcSecurity } from '../shared/tls.js'
-import type { Application } from './application.js'
+import type { ServedApplication } from './application.js'
+import type { SchemaMismatch } from './schema-at-start.js'
 import type { OneTimeLinkSettings, TokenConfig } from './auth/authentication.js'
 import { isReservedClaim, type OwnerClaims, permissionsIn } from './auth/tokens/claims.js'
 import type { OutsideIssuerConfig } from './auth/tokens/outside-issuer.js'
@@ -44,7 +45,7 @@ export interface DataServiceConfig {
   /** Whether a start runs the migrations that have not run. Without it, it does not start while there are any. */
   readonly migrateAtStart: boolean
   /** What becomes of resources whose tables do not fit: an end of the start, or 503. undefined: 503 for tables of others. */
-  readonly schemaMismatch: 'isolate' | 'stop' | undefined
+  readonly schemaMismatch: SchemaMismatch
   readonly sampleData: boolean
   readonly maxPageSize: number
   readonly maxExportRows: number
@@ -70,7 +71,7 @@ const MAX_CONNECTIONS = 100_000
 /** Reads all settings; throws one SettingsError that lists every problem. `effective` is what `--print-config` prints. */
 export function readConfig(
   environment: Environment,
-  application: Application
+  application: ServedApplication
 ): { config: DataServiceConfig; effective: string } {
   const reader = new SettingsReader(environment)
   const address = reader.parsed('DATA_SERVICE_ADDRESS', { fallback: '127.0.0.1:50051', parse: parseAddress })
@@ -155,7 +156,7 @@ export function readConfig(
   return { config, effective: reader.effective() }
 }
 
-function parseSchemaMismatch(text: string): DataServiceConfig['schemaMismatch'] | Error {
+function parseSchemaMismatch(text: string): SchemaMismatch | Error {
   return text === ''
     ? undefined
     : text === 'isolate' || text === 'stop'
@@ -165,7 +166,7 @@ function parseSchemaMismatch(text: string): DataServiceConfig['schemaMismatch'] 
 
 function readTokenConfig(
   reader: SettingsReader,
-  { roles, owners = {} }: Pick<Application, 'roles' | 'owners'>
+  { roles, owners = {} }: Pick<ServedApplication, 'roles' | 'owners'>
 ): TokenConfig {
   const issuer = reader.text('JWT_ISSUER', 'uniform-rest')
   const audience = reader.text('JWT_AUDIENCE', 'uniform-rest')
@@ -276,7 +277,7 @@ function readOpenId(
 /** Links need somebody who sends them: the handler of the application, or the settings of mail. */
 function readOneTimeLinks(
   reader: SettingsReader,
-  { roles, outbox = [] }: Pick<Application, 'roles' | 'outbox'>
+  { roles, outbox = [] }: Pick<ServedApplication, 'roles' | 'outbox'>
 ): Pick<DataServiceConfig, 'oneTimeLinks' | 'mail'> {
   const url = reader.parsed('ONE_TIME_LINK_URL', { fallback: '', parse: parseLinkUrl })
   const signUpRoles = reader.parsed('SIGN_UP_ROLES', { fallback: '', parse: (text) => parseSignUpRoles(text, roles) })
@@ -308,7 +309,7 @@ function parseLinkUrl(text: string): string | Error {
 }
 
 /** Anybody signs up, so the roles must not be those of somebody who gives roles. */
-function parseSignUpRoles(text: string, roles: Application['roles']): readonly string[] | Error {
+function parseSignUpRoles(text: string, roles: ServedApplication['roles']): readonly string[] | Error {
   const names = text.trim() === '' ? [] : text.split(',').map((name) => name.trim().toLowerCase())
   const found = Object.keys(roles).filter((role) => names.includes(role.toLowerCase()))
   if (found.length < new Set(names).size) {
@@ -392,7 +393,7 @@ function parseClaimNames(text: string): readonly string[] | Error {
 /** What to say where an entity has versions of its content, and the settings have no secret for them. */
 export function missingVersionSecret(
   { rowVersionSecret }: Pick<DataServiceConfig, 'rowVersionSecret'>,
-  { entities }: Pick<Application, 'entities'>
+  { entities }: Pick<ServedApplication, 'entities'>
 ): string | undefined {
   const names = entities.filter((one) => one.contentVersion).map(({ name }) => name)
   if (names.length === 0 || rowVersionSecret !== undefined) return undefined

@@ -11,7 +11,7 @@ import { loadOptional } from '../shared/optional-package.js'
 import { orStartError } from '../shared/start-error.js'
 import { serverCredentials, TlsCertificates } from '../shared/tls.js'
 import { pooledBytes } from './entity/fields/row-version.js'
-import type { Application } from './application.js'
+import type { ServedApplication } from './application.js'
 import { accountRoles } from './auth/administration.js'
 import { openAuthentication } from './auth/authentication.js'
 import { permissionsIn, permissionsOf } from './auth/tokens/claims.js'
@@ -20,6 +20,7 @@ import { asksForOwner } from './entity/validation/validate-access.js'
 import { permissionsBesideRowScopes } from './entity/validation/validate-writes.js'
 import { checkCatalogue } from './entity/validation/validate.js'
 import { type OpenStores, openStores } from './open-stores.js'
+import type { SchemaAtStart } from './schema-at-start.js'
 import { explaining } from './sql/connect.js'
 import { locateDatabase } from './sql/engines.js'
 import { logStatements, traceStatements } from './observe/call-scope.js'
@@ -57,6 +58,8 @@ async function loadReflection() {
 
 /** What a data service is given beside its application and its settings. */
 export interface DataServiceDeps {
+  /** `schemaAtStart` of the application. */
+  readonly schema: SchemaAtStart
   readonly log: Logger
   /** Whether it waits for pending migrations and does not run them, because a person reads them first. Default: false. */
   readonly awaitMigrations?: boolean
@@ -79,7 +82,7 @@ export interface DataServiceDeps {
  * entities; `start` rejects with a StartError for what an operator can mend, and anything else is a defect.
  */
 export function createDataService(
-  application: Application,
+  application: ServedApplication,
   settings: DataServiceConfig,
   deps: DataServiceDeps
 ): Lifecycle {
@@ -90,7 +93,7 @@ export function createDataService(
 }
 
 interface Starting {
-  readonly application: Application
+  readonly application: ServedApplication
   readonly settings: DataServiceConfig
   readonly deps: DataServiceDeps
   readonly opened: Opened
@@ -118,6 +121,7 @@ async function openAndListen(how: Starting): Promise<string> {
       `the signing key cannot be read or made: ${why}. See DATA_DIR (${settings.dataDir}) and JWT_PRIVATE_KEY_FILE.`
   )
   const stores = await openStores(settings, application, {
+    schema: deps.schema,
     log,
     opened,
     stopping,
@@ -226,7 +230,7 @@ function knowsGateways({ grpc }: DataServiceConfig): boolean {
 }
 
 /** Lines of the log about settings that an operator may have forgotten. */
-export function warnOfSettings(application: Application, settings: DataServiceConfig, log: Logger): void {
+export function warnOfSettings(application: ServedApplication, settings: DataServiceConfig, log: Logger): void {
   if (settings.sampleData) {
     log.warn(
       application.sample === undefined
@@ -340,7 +344,7 @@ function followHealth({ health }: OpenStores, service: BuiltService, log: Logger
 }
 
 function typedServicesOf(
-  { typedServices }: Application,
+  { typedServices }: ServedApplication,
   described: () => DescribeResponse,
   log: Logger
 ): TypedPackage | undefined {

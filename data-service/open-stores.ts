@@ -6,10 +6,11 @@ import { DomainError } from '../shared/errors.js'
 import type { Opened } from '../shared/lifecycle.js'
 import { StartError } from '../shared/start-error.js'
 import { contentKey, pooledBytes } from './entity/fields/row-version.js'
-import type { Application } from './application.js'
+import type { ServedApplication } from './application.js'
 import type { AuthStore } from './auth/accounts/accounts.js'
 import { type DataServiceConfig, missingVersionSecret } from './config.js'
 import type { Entity } from './entity/entity.js'
+import type { PreparedPrimary, SchemaAtStart, TableFit } from './schema-at-start.js'
 import type { CacheState, PoolState } from './observe/data-service-metrics.js'
 import type { OutboxStore, ReadStore, WriteStore } from './plan/model/stores.js'
 import { openAuthStore } from './sql/own-rows/accounts.js'
@@ -30,9 +31,6 @@ import { createOutboxStore } from './sql/own-rows/outbox.js'
 import { SqlReadStore } from './sql/entity-rows/reads.js'
 import { RowModels } from './sql/entity-rows/statements/row-models.js'
 import { CacheUse } from './sql/entity-rows/statements/statements.js'
-import { preparePrimary, type PreparedPrimary, prepareSecond } from '../schema/prepare-database.js'
-import { loadSampleRows } from '../schema/sample-rows.js'
-import type { TableFit } from '../schema/table-fit.js'
 import { createWriteStore } from './sql/entity-rows/writes.js'
 
 /** Milliseconds between attempts to reach a second store that is down. */
@@ -59,6 +57,7 @@ export interface OpenStores {
 }
 
 interface HowToOpen {
+  readonly schema: SchemaAtStart
   readonly log: Logger
   /** Everything that is opened is registered here, and closed with it. */
   readonly opened: Opened
@@ -79,21 +78,21 @@ interface HowToOpen {
  */
 export async function openStores(
   config: DataServiceConfig,
-  application: Application,
+  application: ServedApplication,
   how: HowToOpen
 ): Promise<OpenStores> {
-  const { opened, random } = how
+  const { schema, opened, random } = how
   const versionKey = versionKeyOf(config, application)
   const first = config.databases.primary
   const primary = await opening(first, () => openDatabase(first.url, config.databasePoolSize))
   opened.add(primary, ({ sequelize }) => sequelize.close())
   const { schemaMismatch: mismatch, ownNames, migrateAtStart: mayMigrate } = config
-  const { tables, entities, facts, isolatable, fit } = await preparePrimary(
+  const { tables, entities, facts, fit } = await schema.primary(
     primary,
-    { configured: first, application, ownNames, mayMigrate, mismatch, log: how.log },
+    { configured: first, ownNames, mayMigrate, mismatch, log: how.log },
     how.awaitMigrations ? how.stopping : undefined
   )
-  const second = await openSample(config, application, { ...how, primary, entities })
+  const second = await openSample(config, { ...how, primary, entities })
   const health = opened.add(await watchDatabase(primary), (watch) => watch.close())
   // Nobody watches the health of the second store. A read of it takes the children of one page and never as long as this.
   const readable = {
@@ -113,9 +112,7 @@ export async function openStores(
   const write = opened.add(createWriteStore(primary, entities, writing), close)
   const outbox = opened.add(createOutboxStore(readable.primary, { tables, transactions, random }), close)
   const auth = opened.add(openAuthStore(primary, { tables, transactions, random, onEmitted }), close)
-  const { log, stopping, lookEvery: every } = how
-  const onFacts = (): void => statementUse.forget()
-  const watching = fit.watch({ database: primary, entities, isolatable, facts, onFacts, log, stopping, every })
+  const watching = fit.watch({ onFacts: () => statementUse.forget(), stopping: how.stopping, every: how.lookEvery })
   opened.add('tables', () => watching)
   return {
     entities,
@@ -136,7 +133,7 @@ export async function openStores(
 }
 
 /** The key of row versions that are made of content. Throws where an entity has some, and the settings have no secret for it. */
-function versionKeyOf(config: DataServiceConfig, application: Application): string | undefined {
+function versionKeyOf(config: DataServiceConfig, application: ServedApplication): string | undefined {
   const missing = missingVersionSecret(config, application)
   if (missing !== undefined) throw new StartError(missing)
   const { rowVersionSecret } = config
@@ -146,20 +143,18 @@ function versionKeyOf(config: DataServiceConfig, application: Application): stri
 /** Loads the sample rows if the settings ask for them, and opens the second store, which holds a part of them. */
 async function openSample(
   config: DataServiceConfig,
-  application: Application,
   how: HowToOpen & Pick<PreparedPrimary, 'entities'> & { readonly primary: Database }
 ): Promise<Database | undefined> {
-  const { log, opened, stopping, primary, entities } = how
+  const { schema, log, opened, stopping, primary, entities } = how
   const loadSample = async (second: Database | undefined): Promise<void> => {
-    const rows = config.sampleData ? application.sample?.rows : undefined
-    if (rows && (await loadSampleRows({ primary, second }, entities, rows))) log.info('sample rows loaded')
+    if (config.sampleData && (await schema.loadSample({ primary, second }, entities))) log.info('sample rows loaded')
   }
   const { primary: first, second: other } = config.databases
   if (other === undefined) {
     await explaining(first, () => loadSample(undefined))
     return undefined
   }
-  return openSecondStore(other, primary, { config, application, log, opened, stopping, loadSample })
+  return openSecondStore(other, primary, { config, schema, log, opened, stopping, loadSample })
 }
 
 /** Opens the second store. One that is down is brought up to date later, and the rest of the service does not wait for it. */
@@ -168,14 +163,14 @@ async function openSecondStore(
   primary: Database,
   how: {
     readonly config: DataServiceConfig
-    readonly application: Application
+    readonly schema: SchemaAtStart
     readonly log: Logger
     readonly opened: Opened
     readonly stopping: AbortSignal
     readonly loadSample: (second: Database) => Promise<void>
   }
 ): Promise<Database> {
-  const { config, application, log, opened, stopping, loadSample } = how
+  const { config, schema, log, opened, stopping, loadSample } = how
   const second = await opening(other, () => openDatabase(other.url, config.databasePoolSize))
   opened.add(second, ({ sequelize }) => sequelize.close())
   const prepare = async (): Promise<void> => {
@@ -184,7 +179,7 @@ async function openSecondStore(
       throw new StartError(`${name} leads to the database of ${taken} by another name. Name another.`)
     }
     const { ownNames, migrateAtStart: mayMigrate } = config
-    await prepareSecond(second, { configured: other, application, ownNames, mayMigrate, log })
+    await schema.second(second, { configured: other, ownNames, mayMigrate, log })
     await loadSample(second)
   }
   try {

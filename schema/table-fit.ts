@@ -4,14 +4,12 @@ import { messageOf } from '../shared/start-error.js'
 import type { Entity } from '../data-service/entity/entity.js'
 import type { Database } from '../data-service/sql/engines/engine.js'
 import { namesOfOwn, type OwnTables } from '../data-service/sql/engines/own-tables.js'
+import type { SchemaMismatch, TableFit, WatchingFit } from '../data-service/schema-at-start.js'
 import { isolatedBy, schemaReport } from './check/check-schema.js'
 import { schemaOf } from './kinds/kinds.js'
 import { readRecord } from './migrations/look-first.js'
 import type { Migration, Step } from './migrations/migration.js'
 import { type LiveFacts, readTableFacts, replaceFacts } from './table-facts.js'
-
-/** SCHEMA_MISMATCH; undefined: `isolate` for tables of others, `stop` for those that migrations of the application make. */
-export type SchemaMismatch = 'isolate' | 'stop' | undefined
 
 /** Milliseconds from one look at the tables to the next. */
 const LOOK_EVERY = 60_000
@@ -41,69 +39,66 @@ function madeTable(step: Step): readonly string[] {
   return step.kind === 'createTable' ? [step.table] : step.kind === 'renameTable' ? [step.to] : []
 }
 
-/**
- * Which resources are out of service, since their tables do not fit, and why. It looks again every minute, and at once when a
- * call of a resource has failed for a reason that nobody foresaw, the first time in a minute.
- */
-export class TableFit {
+/** The fit of the tables of a live database. */
+export class LiveFit implements TableFit {
   readonly #isolated: Map<string, string>
+  readonly #looked: Looked
   readonly #failed = new Set<string>()
-  #watching: Watched | undefined
+  #watching: WatchingFit | undefined
   #looking: Promise<void> | undefined
   #lookAgain = false
 
   /** `isolated`: what a first look has found. */
-  constructor(isolated: ReadonlyMap<string, string>) {
+  constructor(isolated: ReadonlyMap<string, string>, looked: Looked) {
     this.#isolated = new Map(isolated)
+    this.#looked = looked
   }
 
-  /** The reasons by resource. They name tables and columns, which no caller may see. */
   get isolated(): ReadonlyMap<string, string> {
     return this.#isolated
   }
 
-  /** Looks every minute until the process stops. Never rejects, and its timer keeps no process alive. */
-  async watch(watched: Watched): Promise<void> {
-    const { isolatable, stopping, every = LOOK_EVERY } = watched
-    if (isolatable.size === 0) return
-    this.#watching = watched
+  async watch(watching: WatchingFit): Promise<void> {
+    const { stopping, every = LOOK_EVERY } = watching
+    if (this.#looked.isolatable.size === 0) return
+    this.#watching = watching
     for (;;) {
       await delay(every, undefined, { signal: stopping, ref: false }).catch(() => undefined)
       if (stopping.aborted) break
       this.#failed.clear()
-      await this.#look(watched)
+      await this.#look(watching)
     }
     await this.#looking
   }
 
-  /** A call of the resource ended in an unforeseen error. */
   failed(resource: string): void {
-    const watched = this.#watching
-    if (watched === undefined || watched.stopping.aborted || this.#failed.has(resource)) return
+    const watching = this.#watching
+    if (watching === undefined || watching.stopping.aborted || this.#failed.has(resource)) return
     this.#failed.add(resource)
-    void this.#look(watched)
+    void this.#look(watching)
   }
 
   /** One look at a time. What changed during one is seen by the next. */
-  #look(watched: Watched): Promise<void> {
+  #look(watching: WatchingFit): Promise<void> {
     this.#lookAgain = true
-    this.#looking ??= this.#lookWhileAsked(watched).finally(() => (this.#looking = undefined))
+    this.#looking ??= this.#lookWhileAsked(watching).finally(() => (this.#looking = undefined))
     return this.#looking
   }
 
-  async #lookWhileAsked(watched: Watched): Promise<void> {
-    while (this.#lookAgain && !watched.stopping.aborted) {
+  async #lookWhileAsked(watching: WatchingFit): Promise<void> {
+    while (this.#lookAgain && !watching.stopping.aborted) {
       this.#lookAgain = false
       try {
-        await this.#lookOnce(watched)
+        await this.#lookOnce(watching.onFacts)
       } catch (error) {
-        if (!watched.stopping.aborted)
-          watched.log.warn({ reason: messageOf(error) }, 'tables not looked at; the next round tries again')
+        if (!watching.stopping.aborted)
+          this.#looked.log.warn({ reason: messageOf(error) }, 'tables not looked at; the next round tries again')
       }
     }
   }
 
-  async #lookOnce({ database, entities, isolatable, facts, onFacts, log }: Watched): Promise<void> {
+  async #lookOnce(onFacts: () => void): Promise<void> {
+    const { database, entities, isolatable, facts, log } = this.#looked
     const { live, mistakes } = await schemaReport(database, 'primary', entities)
     const found = isolatedBy(mistakes, { entities, isolatable })
     const back = [...this.#isolated.keys()].filter((resource) => !found.has(resource))
@@ -123,18 +118,15 @@ export class TableFit {
   }
 }
 
-interface Watched {
+/** What is looked at. */
+interface Looked {
   readonly database: Database
   readonly entities: readonly Entity[]
+  /** The resources that are taken out of service where their tables do not fit. */
   readonly isolatable: ReadonlySet<string>
   /** Kept up to date: what statements depend on of the tables of resources that come back. */
   readonly facts: LiveFacts
-  /** Called when they have changed. Statements that were made of them are then wrong. */
-  readonly onFacts: () => void
   readonly log: Logger
-  readonly stopping: AbortSignal
-  /** Milliseconds from one look to the next. Default: a minute. */
-  readonly every: number | undefined
 }
 
 export function logIsolated(log: Logger | undefined, resource: string, reason: string): void {

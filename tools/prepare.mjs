@@ -97,6 +97,7 @@ const PROJECTS = ['.', 'examples/store/storefront/client', 'clients/react-admin'
 /** What the compiler remembers of its last build. */
 const COMPILER_STATES = [
   'dist/.tsbuildinfo',
+  ...['shared', 'gateway', 'data-service', 'schema', 'cli'].map((room) => `dist/.tsbuildinfo-${room}`),
   'dist/.tsbuildinfo-client',
   'clients/react-admin/dist/.tsbuildinfo',
   'clients/typescript/dist/.tsbuildinfo'

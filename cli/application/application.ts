@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { Application } from '../../data-service/application.js'
+import type { Application } from '../public/application.js'
 import type { Environment } from '../../shared/settings.js'
 import { type CommandLine, Failure } from './command.js'
 import { readDotEnv } from './dot-env.js'

@@ -77,7 +77,7 @@ async function ofNames(error: Error, folder: string): Promise<string | undefined
 
 /** What entity files, migrations and configs import. */
 async function wordsOfPackage(): Promise<string[]> {
-  return Object.keys(await import('../../data-service/public/uniform-rest.js'))
+  return Object.keys(await import('../public/uniform-rest.js'))
 }
 
 /** The names that a file of the application exports, as far as its text says so. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { Application } from '../../data-service/application.js'
+import type { Application } from '../public/application.js'
 import { editDistance, suggestion } from '../../data-service/entity/fields/names.js'
 import { isWebhook } from '../../data-service/entity/event.js'
 import { type Environment, SETTING_NAMES } from '../../shared/settings.js'

@@ -1,4 +1,4 @@
-import type { Application } from '../../data-service/application.js'
+import type { Application } from '../../cli/public/application.js'
 import type { Entity, KeyedEntity } from '../../data-service/entity/entity.js'
 import { isKeyed } from '../../data-service/entity/key.js'
 import { DEFAULT_PREFIX, type OwnTables, ownTables, parseOwnNames } from '../../data-service/sql/engines/own-tables.js'

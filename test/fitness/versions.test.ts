@@ -40,8 +40,8 @@ describe('docs/your-own-application.md', () => {
   it('explains every member of the config, and every command', () => {
     const page = textOf('docs/your-own-application.md')
     const [, members = ''] =
-      /^export interface Application \{\n([\s\S]*?)^\}/m.exec(textOf('data-service/application.ts')) ?? []
-    const named = Array.from(members.matchAll(/^ {2}readonly (\w+)\??:/gm), ([, name]) => name)
+      /^const APPLICATION = .*\(\{\n([\s\S]*?)^\}\)/m.exec(textOf('cli/public/application.ts')) ?? []
+    const named = Array.from(members.matchAll(/^ {2}(\w+):/gm), ([, name]) => name)
     expect(named).to.include.members(['entities', 'settings'])
     expect(named.filter((name) => !page.includes(`\n| \`${name}\` |`))).to.deep.equal([])
     const [, table = ''] = /^const COMMANDS[^\n]*\{\n([\s\S]*?)^\}/m.exec(textOf('cli/commands.ts')) ?? []

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { mintAccessToken } from '../../data-service/commands.js'
+import { mintAccessToken } from '../../cli/application/databases.js'
 import store from '../../examples/store/uniform-rest.config.js'
 import { outputRoot } from './package-root.js'
 import { inProcesses, inThisProcess, type Launcher, type Pair, startPair } from '../stack/pair.js'

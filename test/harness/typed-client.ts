@@ -11,7 +11,7 @@ import { loadSync } from '@grpc/proto-loader'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Application } from '../../data-service/application.js'
+import type { Application } from '../../cli/public/application.js'
 import { describedPackage } from '../../data-service/rpc/typed-calls.js'
 import { decodeDetails } from '../../shared/transport/rpc-status.js'
 

@@ -4,6 +4,7 @@ import { readConfig } from '../../data-service/config.js'
 import { createDataService, type DataServiceDeps } from '../../data-service/data-service.js'
 import { readGatewayConfig } from '../../gateway/config.js'
 import { createGateway } from '../../gateway/gateway.js'
+import { schemaAtStart } from '../../schema/at-start.js'
 import type { Lifecycle } from '../../shared/lifecycle.js'
 import { createLogger, type Logger } from '../../shared/logger.js'
 import { type Listening, type Server, ServerLog } from './server-log.js'
@@ -24,11 +25,12 @@ interface HereOptions {
 export async function startDataServiceHere(
   app: string,
   env: Settings,
-  deps: Omit<DataServiceDeps, 'log'> = {}
+  deps: Omit<DataServiceDeps, 'log' | 'schema'> = {}
 ): Promise<Listening> {
   const { application, folder } = await loadApplication({ folder: app, directory: app, environment: {} })
   const { config } = readConfig(withSettingsOf(application, { GATEWAY_SECRET, ...env }), application)
-  const create = (log: Logger): Lifecycle => createDataService(application, config, { ...deps, log })
+  const create = (log: Logger): Lifecycle =>
+    createDataService(application, config, { ...deps, schema: schemaAtStart(application), log })
   return startHere('data-service', config.logLevel, create).catch((error: unknown) => {
     throw mistakesWithPlaces(error, folder)
   })

@@ -2,7 +2,7 @@ import { everyone, permission } from '../../data-service/entity/access.js'
 import { defineEntity } from '../../data-service/entity/define-entity.js'
 import { generated, guid, int, long, oneOf, readOnly, setOf, text } from '../../data-service/entity/fields/words.js'
 import { preset } from '../../data-service/entity/preset.js'
-import type { Caller } from '../../data-service/public/uniform-rest.js'
+import type { Caller } from '../../cli/public/uniform-rest.js'
 
 // Presets in an entity file. Each `@ts-expect-error` is a test: the compiler reports the line when what follows compiles
 // after all.

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { hashSync } from '@node-rs/argon2'
 import { expect } from 'chai'
-import { mintAccessTokenFor } from '../../../data-service/commands.js'
+import { mintAccessTokenFor } from '../../../cli/application/databases.js'
 import { connect } from '../../../data-service/sql/connect.js'
 import { engineMigrations } from '../../../schema/migrations/engine-tables.js'
 import { migrateDatabase } from '../../../schema/migrations/migrate.js'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { defineApplication } from '../../../data-service/application.js'
+import { defineApplication } from '../../../cli/public/application.js'
 import { permission } from '../../../data-service/entity/access.js'
 import { defineEntity } from '../../../data-service/entity/define-entity.js'
 import { defineFieldType } from '../../../data-service/entity/fields/custom-type.js'

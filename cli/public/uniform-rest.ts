@@ -2,10 +2,10 @@
  * The package's main entry point, `uniform-rest`: all that entity files, migrations and `uniform-rest.config.ts` import.
  * It starts nothing, and reaches neither a driver nor a transport.
  */
-export { type Application, defineApplication } from '../application.js'
-export type { Account, SampleAccounts } from '../auth/accounts/accounts.js'
-export type { Roles } from '../auth/tokens/claims.js'
-export { allOf, anyOf, authenticated, everyone, ownRows, permission } from '../entity/access.js'
+export { type Application, defineApplication } from './application.js'
+export type { Account, SampleAccounts } from '../../data-service/auth/accounts/accounts.js'
+export type { Roles } from '../../data-service/auth/tokens/claims.js'
+export { allOf, anyOf, authenticated, everyone, ownRows, permission } from '../../data-service/entity/access.js'
 export {
   type CountReferencing,
   type FindByIds,
@@ -20,11 +20,11 @@ export {
   type RootUpdate,
   type StateRejection,
   textOf
-} from '../entity/action.js'
-export { compositeId } from '../entity/key.js'
-export { preset } from '../entity/preset.js'
-export type { TokenCaller as Caller } from '../entity/row-predicate.js'
-export { defineFieldType } from '../entity/fields/custom-type.js'
+} from '../../data-service/entity/action.js'
+export { compositeId } from '../../data-service/entity/key.js'
+export { preset } from '../../data-service/entity/preset.js'
+export type { TokenCaller as Caller } from '../../data-service/entity/row-predicate.js'
+export { defineFieldType } from '../../data-service/entity/fields/custom-type.js'
 export {
   defineEvent,
   type EventHandler,
@@ -36,9 +36,9 @@ export {
   type OutboxTarget,
   type Webhook,
   webhook
-} from '../entity/event.js'
-export { defineEntity, fullText } from '../entity/define-entity.js'
-export type { Children, Column, Entity, StoreName } from '../entity/entity.js'
+} from '../../data-service/entity/event.js'
+export { defineEntity, fullText } from '../../data-service/entity/define-entity.js'
+export type { Children, Column, Entity, StoreName } from '../../data-service/entity/entity.js'
 export {
   base64url,
   binary,
@@ -81,12 +81,12 @@ export {
   writableBy,
   writeOnly,
   year
-} from '../entity/fields/words.js'
-export type { Field, Operand, Value } from '../entity/fields/field.js'
-export type { Permission } from '../entity/fields/names.js'
-export { fitsDigits, lessPercent, sumOf, times } from '../entity/fields/numbers.js'
-export { defineOperation, type Operation } from '../entity/define-operation.js'
-export { list, object } from '../entity/fields/shape.js'
+} from '../../data-service/entity/fields/words.js'
+export type { Field, Operand, Value } from '../../data-service/entity/fields/field.js'
+export type { Permission } from '../../data-service/entity/fields/names.js'
+export { fitsDigits, lessPercent, sumOf, times } from '../../data-service/entity/fields/numbers.js'
+export { defineOperation, type Operation } from '../../data-service/entity/define-operation.js'
+export { list, object } from '../../data-service/entity/fields/shape.js'
 export type { SampleAggregate, SampleDatabase, SampleRow } from '../../schema/sample-rows.js'
 export type { Migration, MigrationDatabase } from '../../schema/migrations/migration.js'
 export { type Migrations, migrationsIn } from '../../schema/migrations/migration-folder.js'

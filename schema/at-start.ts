@@ -2,9 +2,10 @@ import type { Logger } from 'pino'
 import { StartError } from '../shared/start-error.js'
 import type { Operation } from '../data-service/entity/define-operation.js'
 import type { Entity } from '../data-service/entity/entity.js'
-import { type ConfiguredDatabase, explaining, opening } from '../data-service/sql/connect.js'
+import type { Preparing, PreparedPrimary, SchemaAtStart, SchemaMismatch } from '../data-service/schema-at-start.js'
+import { explaining, opening } from '../data-service/sql/connect.js'
 import type { Database } from '../data-service/sql/engines/engine.js'
-import type { OwnNames, OwnTables } from '../data-service/sql/engines/own-tables.js'
+import type { OwnTables } from '../data-service/sql/engines/own-tables.js'
 import { procedureMistakes } from './check/check-procedures.js'
 import { checkSchema, unreachableRows } from './check/check-schema.js'
 import { neededRights } from './check/needed-rights.js'
@@ -13,8 +14,9 @@ import { engineMigrations } from './migrations/engine-tables.js'
 import { findOwnTables, ownTableMistakes, withOwnTables } from './migrations/find-own-tables.js'
 import { awaitMigrated, migrateAtStart } from './migrations/migrate.js'
 import type { Migrations } from './migrations/migration-folder.js'
-import { type LiveFacts, readTableFacts } from './table-facts.js'
-import { isolatableResources, logIsolated, type SchemaMismatch, TableFit } from './table-fit.js'
+import { loadSampleRows, type SampleAggregate } from './sample-rows.js'
+import { readTableFacts } from './table-facts.js'
+import { isolatableResources, LiveFit, logIsolated } from './table-fit.js'
 
 /** The part of an application that has tables. */
 interface ApplicationTables {
@@ -22,39 +24,33 @@ interface ApplicationTables {
   readonly operations?: readonly Operation[]
   readonly migrations: Migrations
   readonly secondStore?: { readonly migrations: Migrations }
+  readonly sample?: { readonly rows?: () => ReadonlyMap<string, readonly SampleAggregate[]> }
 }
 
-interface HowToPrepare {
-  readonly configured: ConfiguredDatabase
-  readonly application: ApplicationTables
-  /** What ENGINE_TABLE_PREFIX says. */
-  readonly ownNames: OwnNames
-  /** Whether pending migrations run. Otherwise they are mistakes. */
-  readonly mayMigrate: boolean
-  /** What SCHEMA_MISMATCH says. */
-  readonly mismatch: SchemaMismatch
-  readonly log: Logger
+/** What the data service asks at its start of the schema of an application. */
+export function schemaAtStart(application: ApplicationTables): SchemaAtStart {
+  return {
+    primary: (database, how, awaitMigrations) => preparePrimary(database, { application, ...how }, awaitMigrations),
+    second: (database, how) => prepareSecond(database, { application, ...how }),
+    async loadSample(stores, entities) {
+      const rows = application.sample?.rows
+      return rows !== undefined && (await loadSampleRows(stores, entities, rows))
+    }
+  }
 }
 
-/** The primary database, ready for requests. */
-export interface PreparedPrimary {
-  readonly tables: OwnTables
-  /** Those of the application, with the tables that they have in this database, and full-text searches only where it has them. */
-  readonly entities: readonly Entity[]
-  readonly facts: LiveFacts
-  /** The resources that are taken out of service where their tables do not fit. */
-  readonly isolatable: ReadonlySet<string>
-  readonly fit: TableFit
-}
+type OfApplication = Preparing & { readonly application: ApplicationTables }
 
-/**
- * Brings the primary database up to date, and checks rights, tables and rows against the entities. Throws a StartError that
- * names the setting, the reason and the remedy where the service could not serve it. `waiting`: wait until somebody else has
- * run pending migrations instead of running them, and say so once.
- */
-export async function preparePrimary(
+async function preparePrimary(
   database: Database,
-  { configured, application, ownNames, mayMigrate, mismatch, log }: HowToPrepare,
+  {
+    configured,
+    application,
+    ownNames,
+    mayMigrate,
+    mismatch,
+    log
+  }: OfApplication & { readonly mismatch: SchemaMismatch },
   awaitMigrations?: AbortSignal
 ): Promise<PreparedPrimary> {
   const tables = await opening(configured, () => findOwnTables(database, ownNames, application.migrations))
@@ -81,23 +77,23 @@ export async function preparePrimary(
     checkSchema(database, { store: 'primary', setting, log, isolatable }, entities)
   )
   for (const [resource, reason] of isolated) logIsolated(log, resource, reason)
+  const served = entities.map((one) => (database.dialect.words === undefined ? { ...one, fullText: false } : one))
   const fitting = entities.filter(({ name }) => !isolated.has(name))
   for (const { resource, ids } of await explaining(configured, () => unreachableRows(database, fitting))) {
     log.warn({ resource, ids }, 'rows have ids that no path can name: they are in lists alone')
   }
+  const facts = await explaining(configured, () => readTableFacts(tools, live, fitting))
   return {
     tables,
-    entities: entities.map((one) => (database.dialect.words === undefined ? { ...one, fullText: false } : one)),
-    facts: await explaining(configured, () => readTableFacts(tools, live, fitting)),
-    isolatable,
-    fit: new TableFit(isolated)
+    entities: served,
+    facts,
+    fit: new LiveFit(isolated, { database, entities: served, isolatable, facts, log })
   }
 }
 
-/** The same for the second store, whose errors are those of the database: it may be down, and is tried again. */
-export async function prepareSecond(
+async function prepareSecond(
   database: Database,
-  { configured: { setting }, application, ownNames, mayMigrate, log }: Omit<HowToPrepare, 'mismatch'>
+  { configured: { setting }, application, ownNames, mayMigrate, log }: OfApplication
 ): Promise<void> {
   const { entities, secondStore: { migrations } = { migrations: [] } } = application
   // It holds no table of the engine but the record of its own migrations.
