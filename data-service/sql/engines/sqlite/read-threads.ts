@@ -19,6 +19,7 @@ export type ReadTask =
       readonly isFirst: boolean
     })
   | { readonly kind: 'end'; readonly connection: number }
+  | { readonly kind: 'close' }
 
 /** What it answers. A failure is an error of the database by its members, `stopped`, `too large`, or a defect. */
 export type ReadOutcome = { readonly id: number } & (
@@ -176,10 +177,20 @@ class ReadThread {
     clearTimeout(this.#ending)
     if (this.#running !== undefined) {
       this.stop(this.#running.id)
-      // The driver ends the whole process where a thread ends while a statement calls a function.
       await new Promise<void>((resolve) => this.#whenEnded.push(resolve))
     }
-    await this.#worker?.terminate()
+    await this.#closeWorker()
+  }
+
+  /** The thread ends by itself: the driver would end the whole process where a thread is ended amid any of its calls. */
+  #closeWorker(): Promise<void> {
+    const worker = this.#worker
+    this.#worker = undefined
+    if (worker === undefined) return Promise.resolve()
+    worker.ref()
+    const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
+    worker.postMessage({ kind: 'close' } satisfies ReadTask)
+    return exited
   }
 
   /** Stops this statement if it runs here. */
@@ -251,11 +262,7 @@ class ReadThread {
     this.#worker.unref()
     clearTimeout(this.#ending)
     if (this.#snapshots > 0) return
-    this.#ending = setTimeout(() => {
-      const worker = this.#worker
-      this.#worker = undefined
-      void worker?.terminate()
-    }, IDLE_THREAD_MS).unref()
+    this.#ending = setTimeout(() => void this.#closeWorker(), IDLE_THREAD_MS).unref()
   }
 }
 

@@ -17,6 +17,7 @@ const idle: SqliteConnection[] = []
 
 parentPort?.on('message', (task: ReadTask) => {
   if (task.kind === 'end') end(task.connection)
+  else if (task.kind === 'close') parentPort?.close()
   else parentPort?.postMessage({ id: task.id, ...readOutcome(task) } satisfies ReadOutcome)
 })
 
