@@ -161,6 +161,21 @@ describe('the admin', function () {
     expect(await button(offered).count()).to.equal(0)
   })
 
+  it('asks for the name of a row where an action takes its id', async () => {
+    const { row } = await admin.api('admin', 'POST', '/products', { ...NEW_PRODUCT, sku: 'ACT-1', categoryId: 1 })
+    const category = String((await admin.api('admin', 'GET', '/categories/2')).row['name'])
+    const page = await admin.open('admin', `/products/${row.id}/show`)
+    await page.getByRole('button', { name: 'Change category' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Change category' })
+    await dialog.getByRole('combobox', { name: 'Category' }).fill(category)
+    await page.getByRole('option', { name: category, exact: true }).click()
+    expect(await accessibilityViolations(page)).to.deep.equal([])
+    await dialog.getByRole('button', { name: 'Change category' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    await page.getByText(category, { exact: true }).first().waitFor()
+    expect((await admin.api('admin', 'GET', `/products/${row.id}`)).row['categoryId']).to.equal(2)
+  })
+
   it('deletes a row', async () => {
     const { row } = await admin.api('admin', 'POST', '/products', { ...NEW_PRODUCT, sku: 'DAY-1' })
     const statusOf = async (): Promise<number> => (await fetch(`${admin.shop.url()}/products/${row.id}`)).status

@@ -10,7 +10,7 @@ import {
 } from '@mui/material'
 import { type ReactElement, useState } from 'react'
 import { Form, SaveButton, useDataProvider, useNotify, useRecordContext, useRefresh } from 'react-admin'
-import { type Action, type Catalogue, isInState, type Resource, type Row } from './catalogue.js'
+import { type Action, type Catalogue, isInState, ownerOf, type Resource, type Row } from './catalogue.js'
 import { type Conflict, conflictOf, ConflictDialog, errorsOf } from './conflict.js'
 import { inputOf } from './inputs.js'
 import type { AdminDataProvider } from './owner.js'
@@ -113,7 +113,12 @@ function ActionDialog({ action, resource, catalogue, onClose }: ActionDialogProp
           )}
           {action.input
             .filter(({ name }) => name !== action.childId)
-            .map((property) => inputOf(property, { isRequired: !property.nullable }))}
+            .map((property) =>
+              inputOf(property, {
+                isRequired: !property.nullable,
+                of: { owner: ownerOf(resource, property), catalogue }
+              })
+            )}
         </DialogContent>
         <DialogActions>
           <Button onClick={onClose}>Keep the {singular(resource.name)} as it is</Button>

@@ -146,6 +146,13 @@ export class Catalogue {
 /** A resource, or the children of one. */
 export type WithReferences = Pick<Resource, 'properties' | 'navigations'> & Partial<Pick<Navigation, 'references'>>
 
+/** Whose property an action asks for, by its name and type: the rows' own, or that of their children, as the product of a line. */
+export function ownerOf(resource: Resource, { name, type }: Property): WithReferences {
+  const isOf = ({ properties }: WithReferences): boolean =>
+    properties.some((one) => one.name === name && one.type === type)
+  return [resource, ...resource.navigations].find(isOf) ?? { properties: [], navigations: [] }
+}
+
 function referenceBy({ navigations, references = [] }: WithReferences, property: string): Navigation | undefined {
   return [...references, ...navigations].find(({ via }) => via.length === 1 && via[0] === property)
 }

@@ -29,7 +29,7 @@ interface InputPlace {
   readonly isRequired: boolean
   /** Whether what is left out takes a default, so that nothing is chosen at first. */
   readonly isNew?: boolean
-  /** The resource, or the children, that the property is one of; undefined for what actions take. */
+  /** The resource, or the children, that the property is one of; undefined where it is of neither. */
   readonly of?: { readonly owner: WithReferences; readonly catalogue: Catalogue }
 }
 
