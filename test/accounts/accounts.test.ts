@@ -84,7 +84,7 @@ eachDatabase(
         await stack.stop()
         await database.dispose()
       }
-    }).timeout(60_000)
+    })
   },
   { on: 'sqlite' }
 )
@@ -92,8 +92,7 @@ eachDatabase(
 /** docs/accounts.md. Every account but those of managers is made over HTTP. */
 eachDatabase(
   (kind) => {
-    describe(`the management of accounts on ${kind}`, function () {
-      this.timeout(180_000)
+    describe(`the management of accounts on ${kind}`, () => {
       let database: FreshDatabase
       let stack: Stack
       let sql: TestDatabase

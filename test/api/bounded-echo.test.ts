@@ -63,8 +63,7 @@ function withoutInstance(body: string): string {
   return body.replace(/"instance":"[^"]*"/, '')
 }
 
-describe('what a request says', function () {
-  this.timeout(60_000)
+describe('what a request says', () => {
   let database: FreshDatabase
   let stack: Stack
 

@@ -6,8 +6,7 @@ import { type FreshDatabase, freshDatabase } from '../stack/databases.js'
 import { json } from './http-call.js'
 import { sendTo, type Write } from './writes/send.js'
 
-describe('the store with the tables of the engine in another database of the server', function () {
-  this.timeout(120_000)
+describe('the store with the tables of the engine in another database of the server', () => {
   let store: FreshStore
   let engine: FreshDatabase
   let stack: Stack

@@ -75,8 +75,7 @@ describeApi(
     })
 
     if (store.kind === 'mysql') {
-      it('come before any SQL', async function () {
-        this.timeout(120_000)
+      it('come before any SQL', async () => {
         const log = await StatementLog.open(store.databaseUrl)
         try {
           const lines = await log.during(async () => {

@@ -39,8 +39,7 @@ const row = (id: number): NewRow => ({
 describeApi(
   'an export under way',
   (store) => {
-    before(function () {
-      this.timeout(120_000)
+    before(() => {
       return withTestDatabase(store.databaseUrl, (database) =>
         insertRows(
           database,
@@ -53,8 +52,7 @@ describeApi(
     const sorts = ['', '&sortColumn=price&sortDirection=desc']
     // One on each database, and both on both in the soak.
     for (const sort of sorts.filter((one) => isSoak || (one === '') === (store.kind === 'sqlite'))) {
-      it(`has neither gap nor duplicate while rows come, go and move${sort}`, async function () {
-        this.timeout(120_000)
+      it(`has neither gap nor duplicate while rows come, go and move${sort}`, async () => {
         const writer = await openTestDatabase(store.databaseUrl)
         let writing = true
         let written = 0
@@ -100,8 +98,7 @@ describeApi(
 
     if (store.kind === 'mysql') {
       for (const route of ['export', 'paged?sortColumn=price', 'lookup', '1', '']) {
-        it(`stops the query of /products/${route} soon after the client has gone away`, async function () {
-          this.timeout(60_000)
+        it(`stops the query of /products/${route} soon after the client has gone away`, async () => {
           const watcher = await openTestDatabase(store.databaseUrl)
           const locker = await openTestDatabase(store.databaseUrl)
           try {
@@ -172,8 +169,7 @@ describeApi(
 
     // Places are counted before any statement.
     if (isSoak || store.kind === 'mysql') {
-      it('keeps no other caller waiting for readers that do not read, and tells those it keeps out when to come back', async function () {
-        this.timeout(60_000)
+      it('keeps no other caller waiting for readers that do not read, and tells those it keeps out when to come back', async () => {
         const twelve = `/products/export?bom=false&fields=id&filters[id].operator=lte&filters[id].value=12`
         const all = await Promise.all(Array.from({ length: 8 }, () => open(`${store.url}/products/export`)))
         const held = all.filter(({ statusCode }) => statusCode === 200)
@@ -195,8 +191,7 @@ describeApi(
         await until(async () => (await store.call(twelve)).status === 200, EXPORT_GONE_MS, 'the places are free again')
       })
 
-      it('counts the exports of a caller, wherever they come from', async function () {
-        this.timeout(60_000)
+      it('counts the exports of a caller, wherever they come from', async () => {
         const token = await store.stack.token('clerk@example.com')
         const headers = { authorization: `Bearer ${token}` }
         const held = await Promise.all(
@@ -213,8 +208,7 @@ describeApi(
         }
       })
 
-      it('serves everybody else while dozens of exports are asked for at once', async function () {
-        this.timeout(60_000)
+      it('serves everybody else while dozens of exports are asked for at once', async () => {
         const exports = Array.from({ length: AT_ONCE }, async () => {
           const answer = await store.call('/products/export?fields=id', { alone: true })
           return answer.status
@@ -234,8 +228,7 @@ describeApi(
     }
 
     if (process.platform === 'linux') {
-      it('leaves no file and no connection open when it has ended', async function () {
-        this.timeout(60_000)
+      it('leaves no file and no connection open when it has ended', async () => {
         const exported = async (): Promise<void> => {
           const { status } = await store.as(
             'clerk',

@@ -10,8 +10,7 @@ import type { LogEntry, Server } from '../stack/server-log.js'
 import { type Stack, startStack } from '../harness/stack.js'
 import { GrpcCaller } from '../stack/grpc-caller.js'
 
-describe('TLS between the processes', function () {
-  this.timeout(60_000)
+describe('TLS between the processes', () => {
   let authority: Authority
   let database: FreshDatabase
   let stack: Stack | undefined

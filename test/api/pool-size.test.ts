@@ -8,8 +8,7 @@ import { call } from './http-call.js'
 const SIZE = 3
 const AT_ONCE = 40
 
-describe('DATABASE_POOL_SIZE', function () {
-  this.timeout(120_000)
+describe('DATABASE_POOL_SIZE', () => {
   let database: FreshDatabase
   let stack: Stack
   let server: TestDatabase

@@ -17,8 +17,7 @@ const RUNS =
     ? { products: 300, permissions: 200, orders: 300, hostile: 200 }
     : { products: 20, permissions: 14, orders: 20, hostile: 12 }
 
-describe(`random queries, seed ${seed}`, function () {
-  this.timeout(180_000)
+describe(`random queries, seed ${seed}`, () => {
   const stores = DATABASE_KINDS.map((kind) => new ApiStore(kind))
   const sample = (of: fc.Arbitrary<NewRow[]>): readonly NewRow[] => fc.sample(of, { seed, numRuns: 1 })[0] ?? []
   const [everyProduct, everyOrder] = [sample(randomProducts), sample(randomOrders)]

@@ -21,8 +21,7 @@ const TEXTS = new Set([
   'description'
 ])
 
-describe('the sample store', function () {
-  this.timeout(120_000)
+describe('the sample store', () => {
   const stores = DATABASE_KINDS.map((kind) => new ApiStore(kind))
   before(async () => {
     for (const store of stores) await store.start({ rows: 'sample' })

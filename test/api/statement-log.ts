@@ -128,8 +128,7 @@ export function describeLogged(
   body: (store: ApiStore, during: (work: () => Promise<unknown>) => Promise<LoggedStatement[]>) => void,
   settings: Parameters<ApiStore['start']>[0] = {}
 ): void {
-  describe(title, function () {
-    this.timeout(180_000)
+  describe(title, () => {
     const kind = DATABASE_KINDS.find((one) => one !== 'sqlite')
     if (kind === undefined) throw new Error('no database server among the kinds')
     const store = new ApiStore(kind)

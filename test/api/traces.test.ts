@@ -19,8 +19,7 @@ const SECRET = 'secret-of-the-gateway-in-this-test'
 const hex = (bytes: number): string => randomBytes(bytes).toString('hex')
 
 eachDatabase((kind) => {
-  describe(`traces on ${kind}`, function () {
-    this.timeout(120_000)
+  describe(`traces on ${kind}`, () => {
     const store = new ApiStore(kind)
     let collector: Collector
     before(async () => {

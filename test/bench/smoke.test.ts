@@ -12,8 +12,7 @@ const TARGETS = ['uniform-rest', 'handwritten']
 const WORKLOADS = ['page', 'update']
 
 // test/soak/bench.test.ts has every workload and target, and the table as it grows.
-describe('the bench with two workloads of two targets', function () {
-  this.timeout(120_000)
+describe('the bench with two workloads of two targets', () => {
   let out: string
   before(async () => {
     out = await mkdtemp(join(tmpdir(), 'bench-'))

@@ -13,8 +13,7 @@ import { sharedBrowser, Visit } from './visit.js'
 const APP = join(outputRoot, 'test/accounts')
 const PASSWORD = 'correct horse battery'
 
-describe('the accounts in the admin', function () {
-  this.timeout(180_000)
+describe('the accounts in the admin', () => {
   let database: FreshDatabase
   let stack: Stack
   let mails: MailServer

@@ -18,8 +18,7 @@ interface Coupon {
   readonly endsAt: string | null
 }
 
-describe('dates with times in the admin', function () {
-  this.timeout(300_000)
+describe('dates with times in the admin', () => {
   let shop: Shop
   let browser: Browser
   let visit: Visit

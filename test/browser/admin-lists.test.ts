@@ -4,8 +4,7 @@ import { AdminPages, type Row } from './admin-pages.js'
 import { accessibilityViolations } from './axe.js'
 
 // `npm test` has a filter of one condition, and a list that was rejected, in admin.test.ts.
-describe('lists, imports and the first page of the admin', function () {
-  this.timeout(300_000)
+describe('lists, imports and the first page of the admin', () => {
   let admin: AdminPages
 
   before(async () => {

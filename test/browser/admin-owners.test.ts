@@ -10,8 +10,7 @@ const OWNER: Claims = { sub: 'ada', member: 7 }
 const EVERY_OWNER: Claims = { sub: 'root', role: 'Admin' }
 
 /** Every route of `notes` demands the owner parameter `member` from whoever is no Admin. */
-describe('the admin of an entity that demands its owner', function () {
-  this.timeout(300_000)
+describe('the admin of an entity that demands its owner', () => {
   let database: FreshDatabase
   let stack: Stack
   let browser: Browser

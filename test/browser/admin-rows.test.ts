@@ -2,8 +2,7 @@ import { expect } from 'chai'
 import { AdminPages, NEW_PRODUCT, type Row } from './admin-pages.js'
 import { accessibilityViolations } from './axe.js'
 
-describe('rows in the admin', function () {
-  this.timeout(300_000)
+describe('rows in the admin', () => {
   let admin: AdminPages
 
   before(async () => {

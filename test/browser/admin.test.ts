@@ -6,8 +6,7 @@ import { accessibilityViolations } from './axe.js'
 
 // In the soak: what is done to many rows, to children and to rows with a history (admin-rows.test.ts), and lists, imports and
 // the first page (admin-lists.test.ts).
-describe('the admin', function () {
-  this.timeout(300_000)
+describe('the admin', () => {
   let admin: AdminPages
 
   before(async () => {

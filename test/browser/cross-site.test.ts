@@ -15,8 +15,7 @@ const ENDPOINTS = [
 ] as const
 
 /** A page of another site: to a browser, `localhost` is one beside `127.0.0.1`. */
-describe('a page of another site', function () {
-  this.timeout(300_000)
+describe('a page of another site', () => {
   let shop: Shop
   let browser: Browser
   let visit: Visit

@@ -7,8 +7,7 @@ import { sharedBrowser, Visit } from './visit.js'
 /** Milliseconds that an access token is good for, as docs/settings.md says. */
 const ACCESS_TOKEN_TTL = 15 * 60_000
 
-describe('the shop while the data service is down', function () {
-  this.timeout(300_000)
+describe('the shop while the data service is down', () => {
   let shop: Shop
   let browser: Browser
   let visit: Visit

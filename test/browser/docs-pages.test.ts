@@ -38,8 +38,7 @@ const OF_THE_LIBRARY = {
   }
 }
 
-describe('the documentation and the shop in a browser', function () {
-  this.timeout(300_000)
+describe('the documentation and the shop in a browser', () => {
   let shop: Shop
   let browser: Browser
   let visit: Visit

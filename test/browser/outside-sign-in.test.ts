@@ -5,8 +5,7 @@ import { accessibilityViolations } from './axe.js'
 import { sharedBrowser, scriptVisible, Visit } from './visit.js'
 
 /** The provider is at `localhost`, which is another site to a browser that is at `127.0.0.1`. */
-describe('sign-in at the site of an OpenID provider', function () {
-  this.timeout(300_000)
+describe('sign-in at the site of an OpenID provider', () => {
   const stack = new SignInStack('sqlite', { providerHost: 'localhost', settings: { ADMIN_UI: 'true' } })
   let browser: Browser
   let visit: Visit

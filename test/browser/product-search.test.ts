@@ -6,8 +6,7 @@ import { sharedBrowser, Visit } from './visit.js'
 
 const HEADS = ['Article', 'Name', 'Price']
 
-describe('searching and paging in the shop', function () {
-  this.timeout(300_000)
+describe('searching and paging in the shop', () => {
   let shop: Shop
   let browser: Browser
   let visit: Visit

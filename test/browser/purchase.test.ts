@@ -10,8 +10,7 @@ const PHONE = { width: 360, height: 740 }
 /** More than any page has places to stop at. */
 const MAX_STOPS = 150
 
-describe('a purchase', function () {
-  this.timeout(300_000)
+describe('a purchase', () => {
   let shop: Shop
   let browser: Browser
   let visit: Visit

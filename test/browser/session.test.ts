@@ -10,8 +10,7 @@ const TABS = isSoak ? 10 : 4
 /** Milliseconds that an access token is good for: longer than the grace of a refresh token that was used. */
 const LIFETIME = 15 * 60_000
 
-describe('a browser session', function () {
-  this.timeout(300_000)
+describe('a browser session', () => {
   let shop: Shop
   let browser: Browser
   let visit: Visit

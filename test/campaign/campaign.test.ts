@@ -29,8 +29,7 @@ async function campaign(...args: readonly string[]): Promise<Ended> {
 
 // In the soak: every fault on MariaDB and SQLite (every-fault.test.ts), every planted fault (plants.test.ts), and runs that are
 // replayed and interrupted (replay.test.ts).
-describe('the campaign at its shortest', function () {
-  this.timeout(300_000)
+describe('the campaign at its shortest', () => {
   let out: string
   before(async () => {
     out = await mkdtemp(join(tmpdir(), 'campaign-'))

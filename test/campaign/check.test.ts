@@ -64,8 +64,7 @@ const readOf = (status: number): Exchange => ({
 })
 
 // In the soak the history is that of a run with faults (campaign.test.ts).
-describe('a history of the campaign', function () {
-  this.timeout(60_000)
+describe('a history of the campaign', () => {
   let folder: string
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'history-'))

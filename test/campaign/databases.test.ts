@@ -73,8 +73,7 @@ async function isPending(statement: Promise<unknown>): Promise<boolean> {
 }
 
 for (const kind of KINDS) {
-  describe(`a database of the campaign of kind ${kind}`, function () {
-    this.timeout(300_000)
+  describe(`a database of the campaign of kind ${kind}`, () => {
     let folder: string
     let database: Database
     let node: DatabaseNode

@@ -72,9 +72,7 @@ describe('SQLite as a database of the campaign', () => {
   })
 })
 
-describe('the servers of a campaign that was killed', function () {
-  this.timeout(60_000)
-
+describe('the servers of a campaign that was killed', () => {
   it('end, and their disks are given back', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'campaign-'))
     const start = `

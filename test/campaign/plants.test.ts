@@ -15,8 +15,7 @@ const LIMIT = 2000
 /** Requests of a workload without any fault. */
 const WITHOUT = 200
 for (const kind of ['sqlite', 'mariadb'] as const) {
-  describe(`A planted fault on ${kind}`, function () {
-    this.timeout(300_000)
+  describe(`A planted fault on ${kind}`, () => {
     const plants = PLANTS.filter(({ database = 'sqlite' }) => database === kind)
     let folder: string
     let planted: PlantedSite
@@ -46,9 +45,7 @@ for (const kind of ['sqlite', 'mariadb'] as const) {
   })
 }
 
-describe('npm run campaign -- --plants', function () {
-  this.timeout(300_000)
-
+describe('npm run campaign -- --plants', () => {
   it('finds a planted fault, and says which checker found it', async () => {
     const main = fileURLToPath(new URL('../../campaign/main.js', import.meta.url))
     const args = ['--enable-source-maps', main, '--plants', '--plant', 'key-without-caller', '--seed', '7']

@@ -55,8 +55,7 @@ async function deedsOf(folder: string): Promise<ReadonlyMap<string, readonly str
   return deeds
 }
 
-describe('a campaign that is replayed or interrupted', function () {
-  this.timeout(300_000)
+describe('a campaign that is replayed or interrupted', () => {
   let out: string
   before(async () => {
     out = await mkdtemp(join(tmpdir(), 'commands-'))

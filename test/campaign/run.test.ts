@@ -22,8 +22,7 @@ const ANSWERS: Readonly<Record<string, readonly [status: number, body: string]>>
   'GET /': [200, PAGE]
 }
 
-describe('a run of the campaign', function () {
-  this.timeout(60_000)
+describe('a run of the campaign', () => {
   let folder: string
   let server: Server
   let url: string

@@ -187,23 +187,25 @@ describe('a command of account', () => {
   const runOn = async (input: AccountConsole['input'], ...args: string[]) => {
     const { run, request } = parseAccountArguments(args)
     const [output, questions] = [new PassThrough(), new PassThrough()]
+    let asked = ''
+    questions.setEncoding('utf8').on('data', (chunk: string) => {
+      asked += chunk
+      const line = chunk.endsWith(': ') ? typed.get(input)?.shift() : undefined
+      if (line !== undefined && input instanceof PassThrough) input.write(line)
+    })
     const failure: unknown = await run?.({ accounts, input, output, questions }, request).then(
       () => undefined,
       (error: unknown) => error
     )
     output.end()
     questions.end()
-    return { output: await text(output), questions: await text(questions), failure }
+    return { output: await text(output), questions: asked, failure }
   }
-  /** A terminal at which somebody types these lines. */
+  const typed = new Map<AccountConsole['input'], string[]>()
+  /** A terminal at which somebody types these lines, each when it is asked for. */
   const terminal = (...lines: string[]): AccountConsole['input'] => {
     const input = Object.assign(new PassThrough(), { isTTY: true })
-    const type = (): void => {
-      const line = lines.shift()
-      if (line !== undefined) input.write(line)
-      if (lines.length > 0) setTimeout(type, 50)
-    }
-    setTimeout(type, 50)
+    typed.set(input, lines)
     return input
   }
   const hashOf = async (email: string) => (await accounts.find(email))?.passwordHash

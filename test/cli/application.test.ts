@@ -46,8 +46,7 @@ export const notes = defineEntity({
 const NO_DATABASE =
   'DATABASE_URL: there is no database yet; `uniform-rest migrate` runs migrations, and then check compares tables.\n'
 
-describe('an application in a folder of its own', function () {
-  this.timeout(300_000)
+describe('an application in a folder of its own', () => {
   let app: ApplicationFolder
 
   beforeEach(async () => {

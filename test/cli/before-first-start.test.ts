@@ -11,8 +11,7 @@ import { type FreshDatabase, freshDatabase } from '../stack/databases.js'
 const ACCOUNT = 'operator@example.com'
 
 eachDatabase((kind) => {
-  describe(`commands in an empty database, before the first start, on ${kind}`, function () {
-    this.timeout(120_000)
+  describe(`commands in an empty database, before the first start, on ${kind}`, () => {
     let database: FreshDatabase
     let dataDir: string
     beforeEach(async () => {

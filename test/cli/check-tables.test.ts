@@ -10,8 +10,7 @@ import { type FreshDatabase, freshDatabase } from '../stack/databases.js'
 import { ROW_VERSION_SECRET } from '../stack/stack.js'
 
 eachDatabase((kind) => {
-  describe(`uniform-rest check of a live database on ${kind}`, function () {
-    this.timeout(120_000)
+  describe(`uniform-rest check of a live database on ${kind}`, () => {
     let database: FreshDatabase
     let sql: TestDatabase
     let dataDir: string

@@ -13,8 +13,7 @@ import { primaryMigrations } from '../harness/primary-migrations.js'
 import { openTestDatabase, withTestDatabase } from '../oracle/test-database.js'
 import { type FreshDatabase, freshDatabase } from '../stack/databases.js'
 
-describe('what commands say of a database that fails', function () {
-  this.timeout(120_000)
+describe('what commands say of a database that fails', () => {
   let folder = ''
   let sqlite: FreshDatabase
   let mysql: FreshDatabase

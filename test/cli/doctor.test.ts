@@ -21,8 +21,7 @@ interface Told {
 }
 
 eachDatabase((kind) => {
-  describe(`uniform-rest doctor on ${kind}`, function () {
-    this.timeout(120_000)
+  describe(`uniform-rest doctor on ${kind}`, () => {
     let primary: FreshDatabase
     let second: FreshDatabase
     let sql: TestDatabase

@@ -38,8 +38,7 @@ void [column, defaultTo, optional]
 export const entities = [notes, rooms]
 `
 
-describe('uniform-rest migrate', function () {
-  this.timeout(60_000)
+describe('uniform-rest migrate', () => {
   let app: ApplicationFolder
 
   before(async () => {

@@ -16,8 +16,7 @@ export default defineApplication({ entities: [notes], migrations })
 `
 
 /** Other tests run commands in their own process. These hold what cli/main.ts adds in a process of the command. */
-describe('the program uniform-rest, as a process', function () {
-  this.timeout(60_000)
+describe('the program uniform-rest, as a process', () => {
   let app: ApplicationFolder
   before(async () => {
     app = await ApplicationFolder.make({ 'uniform-rest.config.mjs': CONFIG })

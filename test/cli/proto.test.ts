@@ -40,8 +40,7 @@ const HINT =
 const NO_LOCKS: readonly string[] = ['{ "rows": {} }', '<<<<<<< HEAD']
 
 /** docs/grpc.md, "Typed services" */
-describe('uniform-rest proto', function () {
-  this.timeout(60_000)
+describe('uniform-rest proto', () => {
   let app: ApplicationFolder
   beforeEach(async () => {
     app = await ApplicationFolder.make({})

@@ -190,8 +190,7 @@ const ROWS: readonly (readonly [what: string, row: object, sqlite: RegExp | unde
 ]
 
 eachDatabase((kind) => {
-  describe(`statements that the database rejects are told without a stack, on ${kind}`, function () {
-    this.timeout(120_000)
+  describe(`statements that the database rejects are told without a stack, on ${kind}`, () => {
     let app: ApplicationFolder
     let fresh: FreshDatabase
 

@@ -52,8 +52,7 @@ interface Ran {
 }
 
 eachDatabase((kind) => {
-  describe(`the commands in a database full of somebody's tables, on ${kind}`, function () {
-    this.timeout(180_000)
+  describe(`the commands in a database full of somebody's tables, on ${kind}`, () => {
     let app: ApplicationFolder
     let fresh: FreshDatabase
 

@@ -18,16 +18,13 @@ const APPLICATIONS = ['examples/sakila', 'test/library', 'test/keyed']
 let folder: EmptyFolder
 /** The packed typed client, which the package of the providers needs too. */
 let packed: Awaited<ReturnType<typeof packInto>>
-before(async function () {
-  this.timeout(120_000)
+before(async () => {
   folder = await EmptyFolder.make()
   packed = await packInto(folder, PACKAGE)
 })
 after(async () => folder[Symbol.asyncDispose]())
 
-describe('the package of the typed client', function () {
-  this.timeout(120_000)
-
+describe('the package of the typed client', () => {
   it('holds its own files alone', () => {
     const modules = [
       'client',
@@ -124,8 +121,7 @@ describe('the package of the typed client', function () {
   }
 })
 
-describe('the package of the providers of react-admin', function () {
-  this.timeout(240_000)
+describe('the package of the providers of react-admin', () => {
   let providers: Awaited<ReturnType<typeof packInto>>
   before(async () => {
     providers = await packInto(folder, REACT_ADMIN)

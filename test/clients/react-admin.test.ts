@@ -89,8 +89,7 @@ interface Records {
 const ONE = { on: 'sqlite' } as const
 
 eachDatabase((kind) => {
-  describe(`the react-admin providers on ${kind}`, function () {
-    this.timeout(120_000)
+  describe(`the react-admin providers on ${kind}`, () => {
     let database: FreshDatabase
     let stack: Stack
     let sql: TestDatabase
@@ -841,8 +840,7 @@ describe('a form of react-admin that is sent again', () => {
   })
 })
 
-describe('the react-admin providers of an application whose types are not known', function () {
-  this.timeout(120_000)
+describe('the react-admin providers of an application whose types are not known', () => {
   let database: FreshDatabase
 
   before(async () => {

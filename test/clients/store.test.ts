@@ -27,8 +27,7 @@ interface Sent {
 const ONE = { on: 'sqlite' } as const
 
 eachDatabase((kind) => {
-  describe(`the typed client on ${kind}`, function () {
-    this.timeout(120_000)
+  describe(`the typed client on ${kind}`, () => {
     let database: FreshDatabase
     let stack: Stack
     let sql: TestDatabase

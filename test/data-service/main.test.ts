@@ -12,8 +12,7 @@ import { listenLocally } from '../harness/local-server.js'
 
 const ownFile = fileURLToPath(import.meta.url)
 
-describe('the data service process', function () {
-  this.timeout(30_000)
+describe('the data service process', () => {
   let dataDir: string
   beforeEach(async () => {
     dataDir = await mkdtemp(join(tmpdir(), 'main-'))

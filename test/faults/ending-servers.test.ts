@@ -7,9 +7,7 @@ import { startStack } from '../harness/stack.js'
 import { storeDatabase } from '../harness/store-database.js'
 
 // test/rolling/ ends and replaces processes under load, in the soak.
-describe('a gateway and its data service that are told to end', function () {
-  this.timeout(60_000)
-
+describe('a gateway and its data service that are told to end', () => {
   it('finish the writes that are under way, and accept nothing else', async () => {
     const database = await storeDatabase('mysql', 'fixture')
     const stack = await startStack({ database, env: { SAMPLE_DATA: 'false' } })

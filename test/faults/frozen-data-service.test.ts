@@ -13,9 +13,7 @@ const READS = 100
 const LOOK_AGAIN = 250
 const QUERY = `search=${'x'.repeat(5000)}`
 
-describe('a data service that is frozen', function () {
-  this.timeout(300_000)
-
+describe('a data service that is frozen', () => {
   it('makes the gateway not ready, and never sees what was given up before it was sent', async () => {
     const database = await storeDatabase('sqlite', 'none')
     const env = { SAMPLE_DATA: 'false', ADMIN_PORT: '0', LOG_LEVEL: 'info' }

@@ -5,8 +5,7 @@ import { KIND_NAMES } from './grpc-fuzzer.js'
 /** Sequences of each kind, the same in each run. test/soak/fuzz-grpc.test.ts goes on with others for minutes. */
 const OF_EACH_KIND = isSoak ? 2 : 1
 
-describe('raw frames at the gRPC port', function () {
-  this.timeout(120_000)
+describe('raw frames at the gRPC port', () => {
   let service: FuzzedService
   before(async () => {
     service = await FuzzedService.start()

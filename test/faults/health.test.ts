@@ -12,8 +12,7 @@ import { withTestDatabase } from '../oracle/test-database.js'
 import { startPrivateServer, type PrivateServer } from '../runner/database-server.js'
 import { freePort } from '../runner/free-port.js'
 
-describe('health', function () {
-  this.timeout(60_000)
+describe('health', () => {
   let server: PrivateServer
   let databaseUrl: string
   let stack: Stack

@@ -8,8 +8,7 @@ const SEED = 1
 /** Of one connection before it is ended. */
 const MAX_RESETS = 200
 
-describe('raw frames of HTTP/2', function () {
-  this.timeout(120_000)
+describe('raw frames of HTTP/2', () => {
   let gateway: FuzzedGateway
   before(async () => {
     gateway = await FuzzedGateway.start()

@@ -8,9 +8,7 @@ import { wayTo } from '../harness/way-to-server.js'
 /** Fewer than the connections of the pool, so that reads wait on connections of before and on new ones. */
 const BEFORE = 3
 
-describe('with databases that hang', function () {
-  this.timeout(120_000)
-
+describe('with databases that hang', () => {
   it('reads of the primary are 503, on connections of before and on new ones, and run again afterwards', async () => {
     const database = await storeDatabase('mysql', 'fixture')
     const way = await wayTo(database.url)

@@ -46,8 +46,7 @@ async function rejectionOf(env: Readonly<Record<string, string>>): Promise<strin
   return error.message
 }
 
-describe('a MariaDB account with the rights of daily work', function () {
-  this.timeout(60_000)
+describe('a MariaDB account with the rights of daily work', () => {
   let server: PrivateServer
   let admin: TestDatabase
   let dataDir: string
@@ -303,8 +302,7 @@ describe('a MariaDB account with the rights of daily work', function () {
   })
 })
 
-describe('a SQLite file that may only be read', function () {
-  this.timeout(30_000)
+describe('a SQLite file that may only be read', () => {
   let database: FreshDatabase
   let dataDir: string
   before(async () => {

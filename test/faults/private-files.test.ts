@@ -5,8 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { expect } from 'chai'
 import { type Stack, startStack } from '../harness/stack.js'
 
-describe('the files under DATA_DIR', function () {
-  this.timeout(60_000)
+describe('the files under DATA_DIR', () => {
   let dataDir: string
   let stack: Stack | undefined
   beforeEach(async () => {

@@ -163,9 +163,7 @@ async function underLoad<S extends Server>(
 // What a data service is to the gateway depends on no database. So each of the two is tried over one of them, and that of
 // processes in the soak alone: writes/killed-service.test.ts kills one at chosen moments, and even-spread.test.ts restarts one.
 eachDatabase((kind) =>
-  describe(`two data services behind one gateway on ${kind}`, function () {
-    this.timeout(120_000)
-
+  describe(`two data services behind one gateway on ${kind}`, () => {
     if (kind === 'sqlite') {
       it('restarted in turn cost no request', async () => {
         await using replicas = await Replicas.start(kind, here)

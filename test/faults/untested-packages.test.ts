@@ -54,9 +54,7 @@ describeApi(
   { on: 'mysql', processes: true, env: () => hiding('mysql2') }
 )
 
-describe('a package that lacks an inner member which nothing public replaces', function () {
-  this.timeout(60_000)
-
+describe('a package that lacks an inner member which nothing public replaces', () => {
   // One start in `npm test`: which members are looked for stands beside where they are used.
   const all = [
     ['sequelize', 'selectQuery'],

@@ -30,8 +30,7 @@ describe('docs/errors.md', () => {
   })
 })
 
-describe('docs/messages', function () {
-  this.timeout(120_000)
+describe('docs/messages', () => {
   let lists: ReadonlyMap<string, string>
   before(async () => {
     lists = await messageLists()

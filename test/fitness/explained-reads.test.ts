@@ -192,8 +192,7 @@ function explaining(database: Database, seen: Explained[]): Database {
   })
 }
 
-describe('EXPLAIN of the reads of the reference store', function () {
-  this.timeout(240_000)
+describe('EXPLAIN of the reads of the reference store', () => {
   let fresh: FreshDatabase
   let database: TestDatabase
   let store: SqlReadStore

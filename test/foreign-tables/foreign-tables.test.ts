@@ -36,8 +36,7 @@ const RULED = (kind: 'sqlite' | 'mysql'): readonly string[] => [
 const code = ({ body }: StackAnswer): unknown => (body as Record<string, unknown>)['code']
 
 eachDatabase((kind) => {
-  describe(`rules and changes of somebody else's tables on ${kind}`, function () {
-    this.timeout(120_000)
+  describe(`rules and changes of somebody else's tables on ${kind}`, () => {
     let database: FreshDatabase
     let stack: Stack
     let sql: TestDatabase
@@ -279,8 +278,7 @@ eachDatabase((kind) => {
             : {})
         }
   for (const [name, collation] of Object.entries(texts)) {
-    describe(`texts in ${name} and a key that is not the primary one, on ${kind}`, function () {
-      this.timeout(120_000)
+    describe(`texts in ${name} and a key that is not the primary one, on ${kind}`, () => {
       let database: FreshDatabase
       let stack: Stack
       let sql: TestDatabase

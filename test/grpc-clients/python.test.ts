@@ -12,8 +12,7 @@ import { PYTHON } from '../runner/programs.js'
 
 const run = promisify(execFile)
 
-describe('a caller in Python', function () {
-  this.timeout(120_000)
+describe('a caller in Python', () => {
   let database: FreshDatabase
   let stack: Stack
   let folder = ''

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { freePort } from '../runner/free-port.js'
 import { inProcesses, inThisProcess } from '../stack/pair.js'
 import type { Server } from '../stack/server-log.js'
 import type { FreshDatabase } from './database.js'
@@ -89,7 +90,7 @@ export async function startMesh(options: MeshOptions): Promise<Mesh> {
         started.push(listening.server)
         return listening
       }
-      let { server, address } = await start('127.0.0.1:0')
+      let { server, address } = await start(`127.0.0.1:${await freePort()}`)
       const way = await wayTo(`http://${address}`)
       services.push({
         way,

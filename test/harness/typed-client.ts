@@ -95,7 +95,7 @@ export class TypedClient {
     const metadata = new Metadata()
     if (token !== undefined) metadata.set('authorization', `Bearer ${token}`)
     return new Promise((resolve, reject) => {
-      const options = { deadline: Date.now() + 20_000 }
+      const options = { deadline: Date.now() + 60_000 }
       const rpc = this.methods[method]?.bind(this.methods)
       if (rpc === undefined) throw new TypeError(`There is no rpc ${method}`)
       rpc(request, metadata, options, (error, answer = {}) => (error === null ? resolve(answer) : reject(error)))
@@ -118,7 +118,7 @@ export class TypedClient {
         (answer) => definition.responseDeserialize(answer) as Message,
         bytes,
         metadata,
-        { deadline: Date.now() + 20_000 },
+        { deadline: Date.now() + 60_000 },
         (error, answer = {}) => (error === null ? resolve(answer) : reject(error))
       )
     })

@@ -19,8 +19,7 @@ const shelfId = (number: number): string => `Île%2C 50%25 %2Fé,a%2Cb%2Fc%25,${
 const at = (resource: string, id: string): string => `/${resource}/${encodeURIComponent(id)}`
 
 eachDatabase((kind) => {
-  describe(`keys of every kind in samples, operations, hooks, events and a second store on ${kind}`, function () {
-    this.timeout(120_000)
+  describe(`keys of every kind in samples, operations, hooks, events and a second store on ${kind}`, () => {
     let databases: readonly [FreshDatabase, FreshDatabase]
     let stack: Stack
     let other: Stack

@@ -29,8 +29,7 @@ const LARGER_THAN_HALF = 'y'.repeat(5 * 1024 * 1024)
 
 /** Contract.md section 2: no answer grows without a bound, whatever the rows are. */
 eachDatabase((kind) => {
-  describe(`Answers of large rows on ${kind}`, function () {
-    this.timeout(300_000)
+  describe(`Answers of large rows on ${kind}`, () => {
     let database: FreshDatabase
     let stack: Stack
     let sql: TestDatabase
@@ -247,8 +246,7 @@ eachDatabase((kind) => {
 
 // test/data-service/sql/engines/answer-bytes.test.ts has the look at the memory, without the race of a heap that fills.
 if (isSoak)
-  describe('A data service with little memory', function () {
-    this.timeout(120_000)
+  describe('A data service with little memory', () => {
     let database: FreshDatabase
     before(async () => {
       database = await freshDatabase('sqlite')

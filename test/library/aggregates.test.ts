@@ -11,8 +11,7 @@ const GUIDE = { sub: 'gita', role: 'Guide', customer_id: 1 }
 
 // The entity files are in aggregates/trips.ts.
 eachDatabase((kind) => {
-  describe(`rows of other resources in a create on ${kind}`, function () {
-    this.timeout(60_000)
+  describe(`rows of other resources in a create on ${kind}`, () => {
     let database: FreshDatabase
     let stack: Stack
     let sql: TestDatabase

@@ -104,8 +104,7 @@ export function describeLibrary(
   // Stacks of the library have no variants.
   const variants: Variants = { ...(on === undefined ? {} : { on }), never: VARIANTS }
   eachDatabase((kind) => {
-    describe(`${title} on ${kind}`, function () {
-      this.timeout(180_000)
+    describe(`${title} on ${kind}`, () => {
       const store = new LibraryStore()
       before(() => store.start(kind))
       after(() => store.stop())

@@ -7,8 +7,7 @@ const CONCURRENCY = 8
 
 // When a delivery is tried again, and what becomes of a lease, is seen in test/data-service/outbox/, whose clock stands.
 eachDatabase((kind) => {
-  describe(`events after the commit on ${kind}`, function () {
-    this.timeout(60_000)
+  describe(`events after the commit on ${kind}`, () => {
     const service = new OutboxService()
     // An event whose only attempt has failed is set aside at once.
     before(() => service.start(kind, { OUTBOX_MAX_ATTEMPTS: '1', OUTBOX_HANDLER_TIMEOUT: '2s' }))
@@ -118,8 +117,7 @@ eachDatabase((kind) => {
     })
   })
 
-  describe(`events with two data services on ${kind}`, function () {
-    this.timeout(60_000)
+  describe(`events with two data services on ${kind}`, () => {
     const service = new OutboxService()
     // They race for every event, also for those that the other one has emitted.
     before(async () => {
@@ -157,8 +155,7 @@ eachDatabase((kind) => {
 
   // A process that ends does so on every database; test/soak/outbox.test.ts kills services on both.
   if (kind !== 'sqlite') return
-  describe(`events of a data service that ends on ${kind}`, function () {
-    this.timeout(60_000)
+  describe(`events of a data service that ends on ${kind}`, () => {
     const service = new OutboxService()
     // What a process emits it delivers without a look into the outbox.
     before(() => service.startProcesses(kind, { OUTBOX_POLL_INTERVAL: '1h', OUTBOX_HANDLER_TIMEOUT: '60s' }))

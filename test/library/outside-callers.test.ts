@@ -31,8 +31,7 @@ const tokenOf = (claims: Claims): string => theirs.sign({ iss: ISSUER, aud: 'the
 /** contract.md section 2: a caller is `iss` + `sub`. The entity files are diaries.ts, documents.ts and tickets.ts. */
 eachDatabase(
   (kind) => {
-    describe(`a caller of an outside issuer on ${kind}`, function () {
-      this.timeout(180_000)
+    describe(`a caller of an outside issuer on ${kind}`, () => {
       const store = new LibraryStore()
       after(() => store.stop())
       const rpc = (): GrpcCaller => new GrpcCaller(store.stack.dataAddress)
@@ -90,8 +89,7 @@ eachDatabase(
       })
     })
 
-    describe(`JWT_JWKS_CLAIMS on ${kind}`, function () {
-      this.timeout(180_000)
+    describe(`JWT_JWKS_CLAIMS on ${kind}`, () => {
       const store = new LibraryStore()
       after(() => store.stop())
       before(() => store.start(kind, { ...OUTSIDE, JWT_JWKS_CLAIMS: 'branches, grade' }))

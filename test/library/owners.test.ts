@@ -18,8 +18,7 @@ const DRIVER: Claims = { sub: 'dora', driver_id: 1 }
 
 /** contract.md section 6: several kinds of owners, each a number space of its own. The entity file is owners/rides.ts. */
 eachDatabase((kind) => {
-  describe(`owners of several kinds on ${kind}`, function () {
-    this.timeout(60_000)
+  describe(`owners of several kinds on ${kind}`, () => {
     let database: FreshDatabase
     let stack: Stack
     const rows = new Map<string, { readonly id: number; readonly tag: string }>()

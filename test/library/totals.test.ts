@@ -85,8 +85,7 @@ const randomQuery = fc
 const isPlain = (name: string): boolean => !name.endsWith('pieces')
 
 eachDatabase((kind) => {
-  describe(`totals of random rows on ${kind}, seed ${seed}`, function () {
-    this.timeout(180_000)
+  describe(`totals of random rows on ${kind}, seed ${seed}`, () => {
     const rows: readonly PlainRow[] = (
       fc.sample(fc.array(randomRow, { minLength: ROWS, maxLength: ROWS }), { seed, numRuns: 1 })[0] ?? []
     ).map((row, n) => ({ id: `t${n}`, ...row }))

@@ -16,8 +16,7 @@ const settingsOf = (accounting: WebhookReceiver, archive: WebhookReceiver) => ({
 
 // When a delivery is tried again, and how addresses are refused, is seen in test/data-service/outbox/, whose clock stands.
 eachDatabase((kind) => {
-  describe(`webhooks of an application on ${kind}`, function () {
-    this.timeout(60_000)
+  describe(`webhooks of an application on ${kind}`, () => {
     const service = new OutboxService()
     let accounting: WebhookReceiver
     let archive: WebhookReceiver
@@ -121,8 +120,7 @@ eachDatabase((kind) => {
 
   // outbox.test.ts ends a service with events in any case, and webhooks are events with one more mark.
   if (!isSoak || kind !== 'sqlite') return
-  describe(`webhooks of a data service that is killed on ${kind}`, function () {
-    this.timeout(60_000)
+  describe(`webhooks of a data service that is killed on ${kind}`, () => {
     const service = new OutboxService()
     let accounting: WebhookReceiver
     let archive: WebhookReceiver

@@ -39,8 +39,7 @@ const ODD_DAYS: typeof ODD = {
 }
 
 eachDatabase((kind) => {
-  describe(`rows with values that no request may write on ${kind}`, function () {
-    this.timeout(120_000)
+  describe(`rows with values that no request may write on ${kind}`, () => {
     let database: FreshDatabase
     let stack: Stack
     let sql: TestDatabase

@@ -26,8 +26,7 @@ const RESOURCES = [
 const MOST_ROWS = 400
 
 // On SQLite alone: that both databases take the same requests is held by the tests of every entity.
-describe('the examples of /openapi.json', function () {
-  this.timeout(120_000)
+describe('the examples of /openapi.json', () => {
   let database: FreshDatabase
   let stack: Stack
   let token: string

@@ -12,8 +12,7 @@ const FIXTURES = join(packageRoot, 'test/fixtures')
 const run = promisify(execFile)
 
 for (const name of readdirSync(FIXTURES).filter((one) => one.startsWith('app-'))) {
-  describe(`the application that an earlier version left, ${name}`, function () {
-    this.timeout(60_000)
+  describe(`the application that an earlier version left, ${name}`, () => {
     const folder = mkdtempSync(join(tmpdir(), 'earlier-'))
     const modules = join(folder, 'node_modules')
     let stack: Stack

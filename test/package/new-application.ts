@@ -65,8 +65,7 @@ export interface Installer {
 
 /** Declares the tests of what somebody does who has the package: they make an application, extend it, and run it. */
 export function describePackage({ how, runsItsTests, ...installer }: Installer): void {
-  describe(`the package, packed and ${how} an empty folder`, function () {
-    this.timeout(300_000)
+  describe(`the package, packed and ${how} an empty folder`, () => {
     let folder: EmptyFolder
     let packed: Awaited<ReturnType<typeof packInto>>
     let packedPages: Awaited<ReturnType<typeof packInto>>

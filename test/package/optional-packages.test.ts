@@ -4,8 +4,7 @@ import { link, unpack } from './linked-package.js'
 
 const COMMAND = '../node_modules/.bin/uniform-rest'
 
-describe('optional packages (docs/decisions/073)', function () {
-  this.timeout(60_000)
+describe('optional packages (docs/decisions/073)', () => {
   let folder: EmptyFolder
   const environment = {
     DATA_SERVICE_ADDRESS: '127.0.0.1:1',

@@ -20,9 +20,7 @@ describePackage({
   }
 })
 
-describe('the package, installed by npm', function () {
-  this.timeout(300_000)
-
+describe('the package, installed by npm', () => {
   it('is loaded as it stands by Node 24 too, which the registry has as a package', async () => {
     await using folder = await EmptyFolder.make()
     await folder.run('npm', ['init', '--yes'])

@@ -23,8 +23,7 @@ const CHANGES = [
   { file: 'examples/store/storefront/layout.tsx', from: '<body', to: '<body title="Changed."', shown: '/' }
 ] as const
 
-describe('npm run dev', function () {
-  this.timeout(300_000)
+describe('npm run dev', () => {
   const folder = mkdtempSync(join(tmpdir(), 'dev-'))
   let running: ChildProcess
   let base = ''

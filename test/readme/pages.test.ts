@@ -52,8 +52,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 
 const SEPARATOR = '\u0001'
 
-describe('pages of docs', function () {
-  this.timeout(300_000)
+describe('pages of docs', () => {
   let database: FreshDatabase
   let stack: Stack
   let npm: NpmHere

@@ -15,8 +15,7 @@ const examples = ['README.md', 'docs/first-calls.md', 'docs/tour.md'].flatMap(ex
 const own = new Set(['npm start', 'npm test'])
 const SEPARATOR = '\u0001'
 
-describe('README and tour', function () {
-  this.timeout(300_000)
+describe('README and tour', () => {
   let store: ChildProcess
   let environment: NodeJS.ProcessEnv
   let printed: string[]

@@ -74,8 +74,7 @@ export default defineApplication({
 })
 `
 
-describe('docs/recipes', function () {
-  this.timeout(180_000)
+describe('docs/recipes', () => {
   const scratch = mkdtempSync(join(tmpdir(), 'recipes-'))
   const children: ChildProcess[] = []
   const objects = new Map<string, string>()

@@ -10,9 +10,7 @@ import { isSoak } from '../harness/in-soak.js'
 import { outputRoot, packageRoot } from '../harness/package-root.js'
 import { freePort } from '../runner/free-port.js'
 
-describe('npm start', function () {
-  this.timeout(300_000)
-
+describe('npm start', () => {
   /** What it does, in this process: nothing else is started where it rejects the settings. */
   const rejected = (env: Readonly<Record<string, string>>): Promise<Ran> =>
     runCommand(['dev', '--app', join(outputRoot, 'examples/store')], { env })

@@ -17,8 +17,7 @@ const page = readFileSync(join(packageRoot, 'docs/webhooks.md'), 'utf8')
 const [, receiver = ''] = /^```js\n(.*?)^```$/ms.exec(page) ?? []
 const [settings, order, ...others] = examplesOf('docs/webhooks.md')
 
-describe('docs/webhooks.md', function () {
-  this.timeout(120_000)
+describe('docs/webhooks.md', () => {
   const scratch = mkdtempSync(join(tmpdir(), 'webhooks-'))
   after(() => rmSync(scratch, { recursive: true, force: true }))
 

@@ -15,8 +15,7 @@ const say = (what: string): void => {
 
 // In each run of the tests: test/faults/replicas.test.ts restarts data services under load, ending-servers.test.ts and
 // draining-gateway.test.ts end gateways, and test/schema/ holds which migrations allow a rolling upgrade.
-describe('two data services and two gateways behind a load balancer', function () {
-  this.timeout(300_000)
+describe('two data services and two gateways behind a load balancer', () => {
   let database: FreshDatabase
   let previous: Awaited<ReturnType<typeof previousBuild>>
   let deployment: Deployment

@@ -68,9 +68,7 @@ async function processesOf(folder: string): Promise<string[]> {
   return found.flat()
 }
 
-describe('npm test', function () {
-  this.timeout(120_000)
-
+describe('npm test', () => {
   describe('of files with failing tests', () => {
     let text: string
     let code: number | null
@@ -228,9 +226,7 @@ describe('npm test', function () {
   })
 })
 
-describe('what tests start', function () {
-  this.timeout(120_000)
-
+describe('what tests start', () => {
   it('A private MariaDB shares no folder, socket or port with another one, and ends with the process that started it, also after SIGKILL.', async () => {
     const sample = fileURLToPath(new URL('samples/private-server.js', import.meta.url))
     const child = spawn(process.execPath, [sample], { stdio: ['ignore', 'pipe', 'inherit'] })

@@ -25,7 +25,7 @@ export interface FileToRun {
 }
 
 /** It ends a test that waits for ever. A slow machine must not meet it: how quick something is, a test counts and says itself. */
-const TIMEOUT_MS = 120_000
+const TIMEOUT_MS = 300_000
 const MAX_DIFF_CHARACTERS = 65_536
 
 // The parent has ended, or wants this process to end. What a test file has open must not keep it alive.

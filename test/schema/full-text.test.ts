@@ -31,8 +31,7 @@ const renamed = { ...longer, title: column('heading', text(90)) }
 const plain = { id: fields.id, title: renamed.title }
 
 eachDatabase((kind) => {
-  describe(`full-text indexes on ${kind}`, function () {
-    this.timeout(60_000)
+  describe(`full-text indexes on ${kind}`, () => {
     let history: GeneratedHistory
     before(async () => {
       history = await generatedHistory(kind)

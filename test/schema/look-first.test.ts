@@ -51,8 +51,7 @@ const OTHER_TOOLS: Readonly<Record<string, readonly string[]>> = {
 }
 
 eachDatabase((kind) => {
-  describe(`migrations in a database that belongs to somebody, on ${kind}`, function () {
-    this.timeout(60_000)
+  describe(`migrations in a database that belongs to somebody, on ${kind}`, () => {
     let fresh: FreshDatabase
     let database: Database
     let name = ''
@@ -416,9 +415,7 @@ describe('the table audit_entries of an entity', () => {
   })
 })
 
-describe('migrations with the tables of the engine in another database of the server', function () {
-  this.timeout(60_000)
-
+describe('migrations with the tables of the engine in another database of the server', () => {
   it('need no word for it, and one for tables among those of others', async () => {
     const [rows, engine] = [await freshDatabase('mysql'), await freshDatabase('mysql')]
     const database = connect(rows.url)

@@ -285,9 +285,7 @@ eachDatabase((kind) => {
 
   // In `npm test` test/keyed/keyed.test.ts starts two data services at the same moment in an empty database.
   if (isSoak)
-    describe(`processes that start at the same moment on ${kind}`, function () {
-      this.timeout(180_000)
-
+    describe(`processes that start at the same moment on ${kind}`, () => {
       it('migrate and load the sample store once between them', async () => {
         const stores = await freshStores(kind)
         const DATA_DIR = await mkdtemp(join(tmpdir(), 'data-'))

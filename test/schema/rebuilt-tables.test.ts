@@ -12,9 +12,7 @@ const log = createLogger({ name: 'test', level: 'silent' })
 const ALTERED = alterColumn('notes', (t) => t.varchar('body', 20).nullable())
 
 /** docs/migrations.md: SQLite makes a table anew for what its ALTER TABLE cannot do. */
-describe('Tables that SQLite makes anew', function () {
-  this.timeout(60_000)
-
+describe('Tables that SQLite makes anew', () => {
   /** What is wrong with the last step after the table got a column by `statement`; what its row has then. */
   async function afterwards(
     statement: string | readonly string[],

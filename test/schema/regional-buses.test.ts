@@ -5,8 +5,7 @@ import { freshDatabase } from '../harness/database.js'
 import { loadRegionalBuses } from '../harness/regional-buses.js'
 import { schemaOf } from '../../schema/kinds/kinds.js'
 
-describe('the live schema of thirty foreign tables', function () {
-  this.timeout(30_000)
+describe('the live schema of thirty foreign tables', () => {
   let tables: ReadonlyMap<string, LiveTable> = new Map()
   before(async () => {
     const fresh = await freshDatabase('mysql')

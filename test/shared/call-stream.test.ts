@@ -270,8 +270,7 @@ describe('the calls of a stream', () => {
     ])
   })
 
-  it('leave nothing in the old generation when they have ended', function () {
-    this.timeout(60_000)
+  it('leave nothing in the old generation when they have ended', () => {
     const script = `
       import { CallTable } from ${JSON.stringify(new URL('../../shared/transport/call-stream.js', import.meta.url).href)}
       const table = new CallTable()

@@ -78,8 +78,7 @@ describe('the life of a server', () => {
     expect([starts, stops]).to.deep.equal([1, 1])
   })
 
-  it('A data service that cannot listen closes all connections to its databases.', async function () {
-    this.timeout(60_000)
+  it('A data service that cannot listen closes all connections to its databases.', async () => {
     const database = await freshDatabase('mysql')
     const dataDir = await mkdtemp(join(tmpdir(), 'lifecycle-'))
     const taken = createServer().listen(0, '127.0.0.1')

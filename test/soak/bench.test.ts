@@ -21,7 +21,6 @@ describe('the bench with all that it has, at its smallest', () => {
 
   it('finds all targets doing the same, loses no write and has a row for every workload of each', async function () {
     // A dozen processes start for it.
-    this.timeout(300_000)
     const { stdout, stderr } = await promisify(execFile)(
       process.execPath,
       ['--enable-source-maps', MAIN, '--quick', '--out', out],

@@ -29,8 +29,7 @@ describe(`a Galera cluster of three nodes, ${ROUNDS} rounds,`, function () {
   let databaseUrls: readonly string[]
   const databaseUrl = (): string => databaseUrls[0] ?? ''
 
-  before(async function () {
-    this.timeout(150_000)
+  before(async () => {
     galera = await startGalera(NODES)
     folder = await mkdtemp(join(tmpdir(), 'reviews-'))
     const name = `races_${randomBytes(4).toString('hex')}`

@@ -14,16 +14,14 @@ const REPLICAS = 3
 eachDatabase((kind) => {
   describe(`the outbox with ${REPLICAS} data services that are killed in turn, ${ROUNDS} rounds, on ${kind}`, () => {
     const service = new OutboxService()
-    before(async function () {
-      this.timeout(60_000)
+    before(async () => {
       await service.startProcesses(kind, {
         OUTBOX_HANDLER_TIMEOUT: '2s',
         OUTBOX_MAX_ATTEMPTS: '1000',
         OUTBOX_POLL_INTERVAL: '20ms'
       })
     })
-    after(async function () {
-      this.timeout(60_000)
+    after(async () => {
       await service.stop()
     })
 

@@ -10,6 +10,9 @@ import { createLogger, type Logger } from '../../shared/logger.js'
 import { type Listening, type Server, ServerLog } from './server-log.js'
 import { GATEWAY_SECRET } from './service-process.js'
 
+/** Milliseconds. What runs in the background now and then must not come between what a test counts or waits for. */
+const SELDOM = { purgeEvery: 3_600_000, lookEvery: 3_600_000 }
+
 type Settings = Readonly<Record<string, string>>
 
 /** What a gateway takes besides its settings. */
@@ -30,7 +33,7 @@ export async function startDataServiceHere(
   const { application, folder } = await loadApplication({ folder: app, directory: app, environment: {} })
   const { config } = readConfig(withSettingsOf(application, { GATEWAY_SECRET, ...env }), application)
   const create = (log: Logger): Lifecycle =>
-    createDataService(application, config, { ...deps, schema: schemaAtStart(application), log })
+    createDataService(application, config, { ...SELDOM, ...deps, schema: schemaAtStart(application), log })
   return startHere('data-service', config.logLevel, create).catch((error: unknown) => {
     throw mistakesWithPlaces(error, folder)
   })

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { type Server, ServerLog } from './server-log.js'
 
 /** Milliseconds that a process has to end after SIGTERM. */
-const STOP_MS = 15_000
+const STOP_MS = 60_000
 
 /** The folder of the compiled code that this file is part of, and the one above it, which holds package.json. */
 const outputRoot = new URL('../../', import.meta.url)

@@ -57,8 +57,7 @@ async function fillAsBefore(url: string): Promise<void> {
 }
 
 eachDatabase((kind) => {
-  describe(`a database of the version before on ${kind}`, function () {
-    this.timeout(60_000)
+  describe(`a database of the version before on ${kind}`, () => {
     let database: FreshDatabase
     let stack: Stack
     before(async () => {

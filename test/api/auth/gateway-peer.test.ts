@@ -32,8 +32,7 @@ function showing(secret: string | readonly string[]): Metadata {
   return metadata
 }
 
-describe('the client address of Login', function () {
-  this.timeout(120_000)
+describe('the client address of Login', () => {
   let authority: Authority
   let services: DataServices
   before(async () => {

@@ -93,7 +93,7 @@ describe('the service’s own keys', () => {
     } finally {
       rpc.close()
     }
-  }).timeout(30_000)
+  })
 
   it('are told with those of an outside issuer, after them, and with none while those cannot be had', async () => {
     await using services = await DataServices.over('sqlite')

@@ -32,8 +32,7 @@ class Signer {
   }
 }
 
-describe('a session with the token of an outside issuer', function () {
-  this.timeout(90_000)
+describe('a session with the token of an outside issuer', () => {
   let published = new Signer('before')
   let fetches = 0
   const issuer = createServer((_request, response) => {

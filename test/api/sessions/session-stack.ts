@@ -149,8 +149,7 @@ export function describeSessions(
   variants: Variants = {}
 ): void {
   eachDatabase((kind) => {
-    describe(`${title} on ${kind}`, function () {
-      this.timeout(60_000)
+    describe(`${title} on ${kind}`, () => {
       const stack = new SessionStack(kind, settings)
       before(() => stack.start())
       after(() => stack.stop())

@@ -128,8 +128,7 @@ export function describeSignIn(
   variants: Variants = {}
 ): void {
   eachDatabase((kind) => {
-    describe(`${title} on ${kind}`, function () {
-      this.timeout(60_000)
+    describe(`${title} on ${kind}`, () => {
       const stack = new SignInStack(kind, options)
       before(() => stack.start())
       after(() => stack.stop())

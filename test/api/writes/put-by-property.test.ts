@@ -236,8 +236,7 @@ describeWriters('PUTs by a unique property at the same time', (writers) => {
     expect(await count(writers, 'products')).to.equal(rows + 5)
   })
 
-  it('beside imports of the same rows with `by`: each row once, and no update is lost', async function () {
-    this.timeout(180_000)
+  it('beside imports of the same rows with `by`: each row once, and no update is lost', async () => {
     const [ROWS, IMPORTS, EDITORS, UPDATES] = [30, 4, 3, 8]
     const skus = Array.from({ length: ROWS }, (_, n) => `MEET-${n}`)
     /** What is busy or has met another write is sent again, as clients do. */

@@ -16,8 +16,7 @@ const category = (slug: string) => ({ name: slug, slug, parentId: null })
 
 eachDatabase(
   (kind) => {
-    describe(`Location through two gateways over one data service on ${kind}`, function () {
-      this.timeout(60_000)
+    describe(`Location through two gateways over one data service on ${kind}`, () => {
       let database: FreshDatabase
       let stack: Stack
       let other: Server

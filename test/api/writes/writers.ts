@@ -81,8 +81,7 @@ export class Writers {
 /** A suite on both databases. */
 export function describeWriters(title: string, body: (writers: Writers) => void, options: WritersOptions = {}): void {
   eachDatabase((kind) => {
-    describe(`${title} on ${kind}`, function () {
-      this.timeout(60_000)
+    describe(`${title} on ${kind}`, () => {
       const writers = new Writers(kind)
       before(() => writers.start(options))
       after(() => writers.stop())

@@ -105,8 +105,7 @@ const row = fc.record({
   data: orNull(fc.json())
 })
 
-describe('rows of an export as CSV', function () {
-  this.timeout(60_000)
+describe('rows of an export as CSV', () => {
   let service: RunningService
   let gateway: GatewayFixture
   before(async () => {

@@ -16,8 +16,7 @@ const products = entity('products')
 const variants = children(products, 'variants')
 
 eachDatabase((kind) => {
-  describe(`findReferencing on ${kind}`, function () {
-    this.timeout(60_000)
+  describe(`findReferencing on ${kind}`, () => {
     let fresh: FreshWriteStore
     before(async () => {
       fresh = await freshWriteStore(kind)

@@ -24,8 +24,7 @@ class HeldHandler {
 }
 
 eachDatabase((kind) => {
-  describe(`a dispatcher of the outbox on ${kind}`, function () {
-    this.timeout(30_000)
+  describe(`a dispatcher of the outbox on ${kind}`, () => {
     let outbox: FreshOutbox
     before(async () => {
       outbox = await FreshOutbox.start(kind)

@@ -29,8 +29,7 @@ describe('a signature of Standard Webhooks', () => {
 })
 
 eachDatabase((kind) => {
-  describe(`webhooks over the outbox on ${kind}`, function () {
-    this.timeout(60_000)
+  describe(`webhooks over the outbox on ${kind}`, () => {
     let outbox: FreshOutbox
     let receiver: WebhookReceiver
     before(async () => {

@@ -94,7 +94,6 @@ const list = (id: number, resource = 'tickets', more: WireCall = {}): WireCall =
 
 describe('calls in frames', function () {
   // A machine that does much else at the same time is no reason to fail.
-  this.timeout(120_000)
   let service: RunningService
   let frames: FrameClient
   beforeEach(async () => {

@@ -34,7 +34,6 @@ async function until(condition: () => boolean, interval = 10): Promise<void> {
 
 describe('calls', function () {
   // A machine that does much else at the same time is no reason to fail.
-  this.timeout(120_000)
   let service: RunningService
   beforeEach(async () => {
     service = await runService()
@@ -316,8 +315,7 @@ describe('calls', function () {
   })
 })
 
-describe('calls with a large body', function () {
-  this.timeout(120_000)
+describe('calls with a large body', () => {
   const HANGING = defineEntity({
     name: 'drafts',
     description: 'No create of them ends.',

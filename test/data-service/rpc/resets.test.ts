@@ -21,8 +21,7 @@ import { answer, metadata, type RunningService, runService, soon } from './runni
 const { entity } = loadProto('entity/v1/entity_service.proto').types as unknown as ProtoGrpcType
 const { service: rpcs } = entity.v1.EntityService
 
-describe('calls that are reset', function () {
-  this.timeout(120_000)
+describe('calls that are reset', () => {
   const { path, requestSerialize } = rpcs.Lookup
   const head = grpcHead(path)
   const body = grpcMessage(requestSerialize({ resource: 'things' }))

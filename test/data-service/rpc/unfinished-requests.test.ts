@@ -92,8 +92,7 @@ const lookup = async ({ client }: RunningService): Promise<void> => {
   await answer((done) => client.lookup({ resource: 'things' }, metadata(), soon(), done))
 }
 
-describe('requests that are not sent to their end', function () {
-  this.timeout(120_000)
+describe('requests that are not sent to their end', () => {
   const { path, requestSerialize } = rpcs.Lookup
   const whole = grpcMessage(requestSerialize({ resource: 'things' }))
   const large = grpcMessage(requestSerialize({ resource: 'things', search: 'x'.repeat(1.9 * MIB) }))

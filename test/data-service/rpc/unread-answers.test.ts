@@ -109,7 +109,6 @@ function destroy(this: { destroyed: boolean }): void {
 
 describe('answers that a peer does not read', function () {
   // A machine that does much else at the same time is no reason to fail.
-  this.timeout(120_000)
   let time = 0
   let service: RunningService
   const shares = new ReadShares(new MemoryGuard(createLogger({ name: 'test', level: 'silent' })))

@@ -25,7 +25,6 @@ function tenCallers(): { readonly signals: readonly AbortSignal[]; abort(): void
 /** A statement hangs for as long as another connection holds the table. */
 describeMysqlWays('aborted reads on', function ({ open }) {
   // A machine that does much else at the same time is no reason to fail.
-  this.timeout(120_000)
   let fresh: FreshReadStore
   let holder: Connection
 

@@ -13,8 +13,7 @@ async function changed(health: DatabaseHealth): Promise<boolean> {
 }
 
 eachDatabase((kind) => {
-  describe(`the health of a database, ${kind}`, function () {
-    this.timeout(20_000)
+  describe(`the health of a database, ${kind}`, () => {
     let fresh: FreshReadStore
     before(async () => {
       fresh = await freshReadStore(kind)

@@ -104,8 +104,7 @@ async function insertAll({ primary }: FreshReadStore): Promise<void> {
 }
 
 eachDatabase((kind) => {
-  describe(`pages of any depth on ${kind}`, function () {
-    this.timeout(180_000)
+  describe(`pages of any depth on ${kind}`, () => {
     let fresh: FreshReadStore
 
     before(async () => {
@@ -145,8 +144,7 @@ eachDatabase((kind) => {
   })
 })
 
-describe('pages of any depth in the log of MariaDB', function () {
-  this.timeout(180_000)
+describe('pages of any depth in the log of MariaDB', () => {
   let fresh: FreshReadStore
   before(async () => {
     fresh = await freshReadStore('mysql')

@@ -16,8 +16,7 @@ eachWay(({ kind, name, open }) => {
   describe(`exports on ${name}`, () => {
     let fresh: FreshReadStore
 
-    before(async function () {
-      this.timeout(30_000)
+    before(async () => {
       fresh = await freshReadStore(kind, open)
       await insertRows(fresh.primary, TABLES.categories, [
         { id: 1, name: 'b', slug: '1', parentId: null },

@@ -79,8 +79,7 @@ async function fill(url: string): Promise<void> {
 }
 
 eachDatabase((kind: DatabaseKind) => {
-  describe(`indexes of keys on ${kind}`, function () {
-    this.timeout(120_000)
+  describe(`indexes of keys on ${kind}`, () => {
     let database: Database
     let statements: Statements
     let dispose: () => Promise<void>

@@ -14,8 +14,7 @@ const ROWS = SMALL_ROWS + 1600
 eachWay(({ kind, name, open }) => {
   describe(`Exports of large rows on ${name}`, () => {
     let fresh: FreshReadStore
-    before(async function () {
-      this.timeout(30_000)
+    before(async () => {
       fresh = await freshReadStore(kind, open)
       await insertRows(fresh.primary, TABLES.categories, [{ id: 1, name: 'b', slug: '1', parentId: null }])
       const rows = Array.from({ length: ROWS }, (_, index) => ({

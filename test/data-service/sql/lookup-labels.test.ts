@@ -4,8 +4,7 @@ import { entity, type FreshReadStore, freshReadStore, never } from './fresh-read
 import { column, condition, lookupPlan, path } from './plan-by-hand.js'
 
 eachDatabase((kind) => {
-  describe(`labels that are no text on ${kind}`, function () {
-    this.timeout(20_000)
+  describe(`labels that are no text on ${kind}`, () => {
     const bookmarks = entity('bookmarks')
     let fresh: FreshReadStore
 

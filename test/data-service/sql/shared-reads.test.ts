@@ -101,8 +101,7 @@ describe('reads that ask for the same', () => {
 })
 
 eachDatabase((kind) => {
-  describe(`lookups at the same time on ${kind}`, function () {
-    this.timeout(60_000)
+  describe(`lookups at the same time on ${kind}`, () => {
     let fresh: FreshReadStore
     before(async () => {
       fresh = await freshReadStore(kind)

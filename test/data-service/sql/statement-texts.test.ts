@@ -21,8 +21,7 @@ import { insertRows, TABLES } from '../../harness/insert-rows.js'
 const products = entity('products')
 const categories = entity('categories')
 
-describe('statements, as the server logs them', function () {
-  this.timeout(180_000)
+describe('statements, as the server logs them', () => {
   let fresh: FreshReadStore
   let log: StatementLog
 

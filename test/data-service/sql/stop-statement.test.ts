@@ -5,8 +5,7 @@ import { openBareConnection, stopStatement } from '../../../data-service/sql/eng
 import { parseMysqlUrl } from '../../../data-service/sql/engines/mysql/mysql.js'
 import { type FreshDatabase, freshDatabase } from '../../harness/database.js'
 
-describe('stopping a statement on mysql', function () {
-  this.timeout(15_000)
+describe('stopping a statement on mysql', () => {
   let database: FreshDatabase
   let watcher: Connection
 

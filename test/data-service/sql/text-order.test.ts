@@ -22,8 +22,7 @@ describe('text on both databases', () => {
   let sqlite: FreshReadStore
   let mysql: FreshReadStore
 
-  before(async function () {
-    this.timeout(30_000)
+  before(async () => {
     sqlite = await freshReadStore('sqlite')
     mysql = await freshReadStore('mysql')
     const rows = texts().map((text, index) => ({
@@ -80,8 +79,7 @@ describe('text on both databases', () => {
   ]
 
   for (const comparison of COMPARISONS) {
-    it(`finds the same rows by ${comparison}`, async function () {
-      this.timeout(60_000)
+    it(`finds the same rows by ${comparison}`, async () => {
       const operand = fc.oneof(
         fc.constantFrom(...texts()),
         fc.string({ unit: fc.constantFrom(...ASCII, '%', '_', '\\', ' '), maxLength: 3 })

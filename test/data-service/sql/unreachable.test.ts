@@ -22,8 +22,7 @@ eachDatabase((kind) => {
     let folder: string
     let nowhere: string
 
-    before(async function () {
-      this.timeout(20_000)
+    before(async () => {
       fresh = await freshReadStore(kind)
       await insertRows(fresh.primary, TABLES.categories, [{ id: 1, name: 'All', parentId: null, slug: 'all' }])
       await insertRows(fresh.primary, TABLES.products, [
@@ -74,8 +73,7 @@ eachDatabase((kind) => {
   })
 })
 
-describe('connections that an operator kills', function () {
-  this.timeout(20_000)
+describe('connections that an operator kills', () => {
   let fresh: FreshReadStore
 
   before(async () => {

@@ -55,8 +55,7 @@ eachDatabase((kind) => {
       let fresh: FreshReadStore
       const of = path(products, name)
 
-      before(async function () {
-        this.timeout(20_000)
+      before(async () => {
         fresh = await freshReadStore(kind)
         await insertRows(fresh.primary, TABLES.categories, [{ id: 1, name: 'All', parentId: null, slug: 'all' }])
         const row = (id: number) => ({ id, name: 'x', sku: `s${id}`, categoryId: 1, price: '0.00', isActive: true })

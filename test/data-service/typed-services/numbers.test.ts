@@ -150,8 +150,7 @@ describe('numbers of typed services', () => {
     ])
   })
 
-  describe('before buf', function () {
-    this.timeout(60_000)
+  describe('before buf', () => {
     let folder = ''
     const buf = async (name: string, ...args: readonly string[]): Promise<string> => {
       const program = join(packageRoot, 'node_modules/@bufbuild/buf/bin/buf')

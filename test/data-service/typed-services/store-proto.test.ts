@@ -15,9 +15,7 @@ import { packageRoot } from '../../harness/package-root.js'
 const FOLDER = 'examples/store/grpc'
 const run = promisify(execFile)
 
-describe('the proto of the store', function () {
-  this.timeout(60_000)
-
+describe('the proto of the store', () => {
   it('is that of its entities, with the numbers of its lock', () => {
     const { typedServices } = store
     if (typedServices === undefined) throw new TypeError('The store has no typed services')

@@ -27,8 +27,7 @@ const PAST = '2020-03-01'
 
 /** docs/clinic.md. */
 eachDatabase((kind) => {
-  describe(`the clinic on ${kind}`, function () {
-    this.timeout(60_000)
+  describe(`the clinic on ${kind}`, () => {
     let database: FreshDatabase
     let stack: Stack
     let slot = 0

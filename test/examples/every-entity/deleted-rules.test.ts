@@ -105,8 +105,7 @@ function isRun(path: string): boolean {
   return !/\.(d\.ts|map|tsbuildinfo)$/.test(path)
 }
 
-describe('an entity file without', function () {
-  this.timeout(120_000)
+describe('an entity file without', () => {
   const entityFiles = join(outputRoot, 'examples/store/entities')
   let copy = ''
   before(async () => {

@@ -12,8 +12,7 @@ import {
 import application from './uniform-rest.config.js'
 
 eachDatabase((kind) => {
-  describe(`tasks on ${kind}`, function () {
-    this.timeout(60_000)
+  describe(`tasks on ${kind}`, () => {
     let database: FreshDatabase
     let stack: Stack
     before(async () => {

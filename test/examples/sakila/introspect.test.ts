@@ -15,8 +15,7 @@ const EXAMPLE = join(packageRoot, 'examples/sakila')
 const ADJUSTED_LINES = 100
 
 eachDatabase((kind) => {
-  describe(`introspection of the second example on ${kind}`, function () {
-    this.timeout(60_000)
+  describe(`introspection of the second example on ${kind}`, () => {
     let database: FreshDatabase
     let folder = ''
     before(async () => {

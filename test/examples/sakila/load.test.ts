@@ -27,8 +27,7 @@ const BYTES = ['location', 'picture']
 const views = new Map<string, readonly RawRow[]>()
 
 eachDatabase((kind) => {
-  describe(`the database of the second example on ${kind}`, function () {
-    this.timeout(60_000)
+  describe(`the database of the second example on ${kind}`, () => {
     let database: FreshDatabase
     before(async () => {
       database = await freshSakila(kind)

@@ -31,8 +31,7 @@ const FORMS: Record<DatabaseKind, Forms> = {
 }
 
 eachDatabase((kind) => {
-  describe(`the second example on ${kind}`, function () {
-    this.timeout(60_000)
+  describe(`the second example on ${kind}`, () => {
     const { moment, amount } = FORMS[kind]
     let database: FreshDatabase
     let stack: Stack

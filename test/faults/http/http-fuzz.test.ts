@@ -13,8 +13,7 @@ const RESETS = isSoak ? 50 : 10
 const SEED = 1
 const SLOW = 'GET /slow HTTP/1.1\r\nHost: x\r\n\r\n'
 
-describe('a gateway under raw TCP', function () {
-  this.timeout(120_000)
+describe('a gateway under raw TCP', () => {
   let gateway: FuzzedGateway
   const fuzz = new Fuzz(SEED)
   before(async () => {

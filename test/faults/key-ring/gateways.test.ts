@@ -18,8 +18,7 @@ const UNSET = 'DATA_PROTECTION_BLOB_STORAGE_URI is not set'
 
 type Settings = Readonly<Record<string, string>>
 
-describe('gateways as replicas', function () {
-  this.timeout(60_000)
+describe('gateways as replicas', () => {
   let folder: string
   let database: FreshDatabase
   let renderer: FakeRenderer

@@ -16,8 +16,7 @@ describe('two gateways on one ring, in a blob, wrapped by a vault', () => {
   let blob: URL
   let blobs = 0
 
-  before(async function () {
-    this.timeout(60_000)
+  before(async () => {
     server = await startBlobServer()
     renderer = await startRenderer()
   })

@@ -7,7 +7,7 @@ import { listening, type ServiceProcess, startProcess } from '../../stack/servic
 import { STORE } from '../../harness/stack.js'
 import type { Crash } from './crash-on-statement.js'
 
-const TIMEOUT_MS = 20_000
+const TIMEOUT_MS = 60_000
 
 /** A process in the place of a store's own data service, at the same address, that can be told at which statement to die. */
 export class CrashingService {

@@ -33,8 +33,7 @@ function* piecesOf(bytes: Buffer, random: Random): Generator<Buffer> {
   }
 }
 
-describe(`the parts of random files to import, seed ${SEED}`, function () {
-  this.timeout(300_000)
+describe(`the parts of random files to import, seed ${SEED}`, () => {
   let gateway: GatewayFixture
   before(async () => {
     const { operations } = products()

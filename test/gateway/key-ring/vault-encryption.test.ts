@@ -143,8 +143,7 @@ describe('key-encryption key in a vault, by a managed identity', () => {
     })
   }
 
-  it('rejects while it is not answered, and works again after that', async function () {
-    this.timeout(60_000)
+  it('rejects while it is not answered, and works again after that', async () => {
     identity.rejection = 'silence'
     expect(await failureOfWrap()).to.equal('Error: The identity of this process got no token in time.')
     identity.rejection = undefined

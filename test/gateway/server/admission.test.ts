@@ -110,9 +110,7 @@ describe('the limit of requests of an address', () => {
   }
 })
 
-describe('a gateway that has too much to do', function () {
-  this.timeout(60_000)
-
+describe('a gateway that has too much to do', () => {
   it('refuses requests until it is in time again, but health', async () => {
     // Far more than what other programs of the machine make a process late by.
     const gateway = await startGateway({ MAX_EVENT_LOOP_DELAY: '200ms' })

@@ -35,8 +35,7 @@ async function portOf(gateway: GatewayFixture): Promise<number> {
   return Number(new URL(await listen(gateway)).port)
 }
 
-describe('connections of clients', function () {
-  this.timeout(60_000)
+describe('connections of clients', () => {
   let gateway: GatewayFixture
   let port: number
   before(async () => {
@@ -203,8 +202,7 @@ describe('connections of clients', function () {
 })
 
 // With the times of the contract, since Node counts the time of a head that it has read in part by a clock.
-describe('pipelined requests of a client', function () {
-  this.timeout(60_000)
+describe('pipelined requests of a client', () => {
   let gateway: GatewayFixture
   let port: number
   beforeEach(async () => {

@@ -24,8 +24,7 @@ function happens(socket: TLSSocket, event: 'secureConnect' | 'data'): Promise<bo
   ])
 }
 
-describe('HTTP/2 that becomes no request', function () {
-  this.timeout(60_000)
+describe('HTTP/2 that becomes no request', () => {
   let authority: Authority
   let gateway: GatewayFixture
   let url: string

@@ -14,8 +14,7 @@ import { listenLocally } from '../../harness/local-server.js'
 
 const JSON_TYPE = { 'content-type': 'application/json' }
 
-describe('the times of HTTP/2', function () {
-  this.timeout(60_000)
+describe('the times of HTTP/2', () => {
   let authority: Authority
   let gateway: GatewayFixture
   let url: string

@@ -61,8 +61,7 @@ function resetRequests(head: Buffer, { count, code }: { count: number; code: num
   return Buffer.concat([PREFACE, frame(SETTINGS, 0, 0, Buffer.alloc(0)), ...requests.flat()])
 }
 
-describe('HTTP/2', function () {
-  this.timeout(60_000)
+describe('HTTP/2', () => {
   let authority: Authority
   let renderer: FakeRenderer
   let gateway: GatewayFixture

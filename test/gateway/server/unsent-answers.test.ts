@@ -215,8 +215,7 @@ describe('bodies that are not sent to their end', () => {
   })
 })
 
-describe('answers that their clients do not read', function () {
-  this.timeout(60_000)
+describe('answers that their clients do not read', () => {
   /** Bytes of an answer, with its quotation marks. */
   const ANSWER = 6 * MIB
   let authority: Authority

@@ -56,8 +56,7 @@ const isRefused = ({ outcome }: TypedTable): boolean => outcome.startsWith('refu
 const wireText = (value: unknown): string => JSON.stringify(value)
 
 eachDatabase((kind) => {
-  describe(`every type of a column on ${kind}`, function () {
-    this.timeout(120_000)
+  describe(`every type of a column on ${kind}`, () => {
     const tables = tablesOf(kind)
     let app: IntrospectedApp
     let stack: Stack

@@ -46,8 +46,7 @@ function statements(kind: 'mysql' | 'sqlite'): string[] {
 }
 
 eachDatabase((kind) => {
-  describe(`uniform-rest introspect on ${kind}`, function () {
-    this.timeout(120_000)
+  describe(`uniform-rest introspect on ${kind}`, () => {
     let app: IntrospectedApp
     before(async () => {
       app = await IntrospectedApp.make(kind, statements(kind))
@@ -363,8 +362,7 @@ eachDatabase((kind) => {
 })
 
 eachDatabase((kind) => {
-  describe(`uniform-rest introspect on tables without foreign keys on ${kind}`, function () {
-    this.timeout(120_000)
+  describe(`uniform-rest introspect on tables without foreign keys on ${kind}`, () => {
     let app: IntrospectedApp
     before(async () => {
       const text = 'VARCHAR(20) NOT NULL'
@@ -440,9 +438,7 @@ const FILLED_SECRETS = {
 }
 
 eachDatabase((kind) => {
-  describe(`the baseline of a table with defaults of ${kind}`, function () {
-    this.timeout(120_000)
-
+  describe(`the baseline of a table with defaults of ${kind}`, () => {
     it('makes tables in which requests create rows, in an empty database of any kind', async () => {
       const app = await IntrospectedApp.make(kind, [FILLED[kind], FILLED_SECRETS[kind]])
       try {
@@ -472,9 +468,7 @@ eachDatabase((kind) => {
   })
 })
 
-describe('uniform-rest introspect in an application without an example', function () {
-  this.timeout(60_000)
-
+describe('uniform-rest introspect in an application without an example', () => {
   it('writes into the config that init made, once', async () => {
     const app = await IntrospectedApp.make('sqlite', ['CREATE TABLE shelf (id INTEGER PRIMARY KEY, name TEXT)'])
     try {
@@ -500,9 +494,7 @@ describe('uniform-rest introspect in an application without an example', functio
   })
 })
 
-describe('uniform-rest introspect with a config that imports what it has not written yet', function () {
-  this.timeout(60_000)
-
+describe('uniform-rest introspect with a config that imports what it has not written yet', () => {
   it('writes it, and leaves nothing behind where it cannot', async () => {
     const app = await IntrospectedApp.make('sqlite', ['CREATE TABLE shelf (id INTEGER PRIMARY KEY, name TEXT)'])
     try {
@@ -522,9 +514,7 @@ describe('uniform-rest introspect with a config that imports what it has not wri
   })
 })
 
-describe('uniform-rest introspect without a database', function () {
-  this.timeout(60_000)
-
+describe('uniform-rest introspect without a database', () => {
   it('makes no file, and says what is missing', async () => {
     const app = await IntrospectedApp.make('sqlite', [])
     try {

@@ -38,8 +38,7 @@ function statements(kind: 'mysql' | 'sqlite'): string[] {
 }
 
 eachDatabase((kind) => {
-  describe(`uniform-rest introspect of odd names on ${kind}`, function () {
-    this.timeout(120_000)
+  describe(`uniform-rest introspect of odd names on ${kind}`, () => {
     let app: IntrospectedApp
     before(async () => {
       app = await IntrospectedApp.make(kind, statements(kind))

@@ -106,8 +106,7 @@ const OPERANDS = ['ü', '日本', '😀', '?', 'active', 'b']
 type Row = Readonly<Record<string, string | null>>
 
 eachDatabase((kind) => {
-  describe(`texts of views and of other character sets on ${kind}`, function () {
-    this.timeout(120_000)
+  describe(`texts of views and of other character sets on ${kind}`, () => {
     let app: IntrospectedApp
     let stack: Stack
     let token = ''

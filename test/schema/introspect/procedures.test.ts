@@ -110,8 +110,7 @@ export default defineApplication({
 `
 
 if (databaseKinds().includes('mysql')) {
-  describe('procedures of a database server', function () {
-    this.timeout(120_000)
+  describe('procedures of a database server', () => {
     let app: IntrospectedApp
     let stack: Stack | undefined
     before(async () => {
@@ -249,8 +248,7 @@ if (databaseKinds().includes('mysql')) {
   })
 }
 
-describe('procedures on a database without any', function () {
-  this.timeout(60_000)
+describe('procedures on a database without any', () => {
   it('are a mistake of check, and end the start', async () => {
     const app = await IntrospectedApp.make('sqlite', [])
     try {

@@ -8,8 +8,7 @@ import { IntrospectedApp } from './introspected-app.js'
 
 /** Thirty tables that were not made for the service, with rows that are as awkward as their columns. */
 for (const kind of databaseKinds().filter((one) => one === 'mysql')) {
-  describe('the introspected database of a bus company', function () {
-    this.timeout(180_000)
+  describe('the introspected database of a bus company', () => {
     let app: IntrospectedApp
     before(async () => {
       app = await IntrospectedApp.make(kind, [])

@@ -17,8 +17,7 @@ const TABLES = [
   'CREATE VIEW shelf AS SELECT book.id AS id, title, name FROM book JOIN author ON author.id = author_id'
 ]
 
-describe('introspection by an account with few rights on mysql', function () {
-  this.timeout(60_000)
+describe('introspection by an account with few rights on mysql', () => {
   let app: IntrospectedApp
   const user = `few_${randomBytes(4).toString('hex')}`
 

@@ -25,8 +25,7 @@ function statements(kind: 'mysql' | 'sqlite'): string[] {
 }
 
 eachDatabase((kind) => {
-  describe(`Secrets that uniform-rest introspect finds on ${kind}`, function () {
-    this.timeout(120_000)
+  describe(`Secrets that uniform-rest introspect finds on ${kind}`, () => {
     let app: IntrospectedApp
     before(async () => {
       app = await IntrospectedApp.make(kind, statements(kind))

@@ -106,8 +106,7 @@ const LEFT_OUT: Record<DatabaseKind, readonly string[]> = {
 }
 
 eachDatabase((kind) => {
-  describe(`every kind of a table on ${kind}`, function () {
-    this.timeout(60_000)
+  describe(`every kind of a table on ${kind}`, () => {
     let app: IntrospectedApp
     let stack: Stack
     let token = ''

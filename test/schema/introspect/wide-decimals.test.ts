@@ -96,8 +96,7 @@ interface Row {
 }
 
 eachDatabase((kind) => {
-  describe(`decimals of more than 18 digits on ${kind}`, function () {
-    this.timeout(60_000)
+  describe(`decimals of more than 18 digits on ${kind}`, () => {
     const stored = STORED[kind]
     let app: IntrospectedApp
     let stack: Stack

@@ -10,8 +10,7 @@ const INDEX = 2
 const ROWS_OF_GUARD = 4
 
 // A real cluster, whose nodes reject each other's transactions, is in test/soak/galera.test.ts.
-describe('a server that says that it is a node of Galera', function () {
-  this.timeout(60_000)
+describe('a server that says that it is a node of Galera', () => {
   let fresh: FreshWriteStore
   let proxy: NodeProxy
   let url: string

@@ -24,8 +24,7 @@ const WAYS = {
   }
 } as const
 
-describe('TLS to a MariaDB server', function () {
-  this.timeout(120_000)
+describe('TLS to a MariaDB server', () => {
   let authority: Authority
   let server: PrivateServer
   before(async () => {

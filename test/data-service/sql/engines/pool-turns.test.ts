@@ -50,9 +50,7 @@ class TestWork {
 
 const LONG = 'SELECT long'
 
-describe('turns at the connections of a pool', function () {
-  this.timeout(60_000)
-
+describe('turns at the connections of a pool', () => {
   it('leave half of the connections to others, however much a caller asks for', async () => {
     for (const [connections, ofOne, ofBoth, ofThree] of [
       [1, 1, 1, 1],

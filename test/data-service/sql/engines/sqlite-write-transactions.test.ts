@@ -57,8 +57,7 @@ describe('writes to the embedded database', () => {
     return (rows as { value: number }[])[0]?.value
   }
 
-  it('lose nothing, in one process and between two', async function () {
-    this.timeout(20_000)
+  it('lose nothing, in one process and between two', async () => {
     await Promise.all(Array.from({ length: 50 }, (_, index) => increment(index % 2 === 0 ? one : other)))
     expect(await value()).to.equal(50)
   })

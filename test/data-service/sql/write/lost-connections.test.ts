@@ -119,7 +119,7 @@ describeMysqlWays('connections lost in a transaction, on', ({ way, open }) => {
         unit.insert(insertPlan(categories, { name: 'Twig', slug: 'twig' }))
       )
       expect(await settled()).to.equal(ending === 'COMMIT' ? 2 : 1)
-    }).timeout(40_000)
+    })
   }
 
   it('when the COMMIT is lost under a key: done again', async () => {

@@ -80,7 +80,6 @@ const texts = (lines: readonly LoggedStatement[], command: string): string[] =>
 
 describe("texts of writes, by the server's own log", function () {
   // Tests of other processes may hold the log before this one.
-  this.timeout(180_000)
   let fresh: FreshWriteStore
   let log: StatementLog
 
