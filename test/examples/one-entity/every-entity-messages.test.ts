@@ -38,7 +38,9 @@ interface Report {
   readonly failures: readonly { readonly fullTitle: string; readonly err: { readonly message: string } }[]
 }
 
-describe('the tests of every entity', () => {
+describe('the tests of every entity', function () {
+  this.timeout(120_000)
+
   // `npm run soak` runs the tests of an entity whose made bodies break a rule.
   if (isSoak)
     it('say what to state in `values` where made bodies do not satisfy the rules of an entity', async () => {

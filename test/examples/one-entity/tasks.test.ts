@@ -12,7 +12,8 @@ import {
 import application from './uniform-rest.config.js'
 
 eachDatabase((kind) => {
-  describe(`tasks on ${kind}`, () => {
+  describe(`tasks on ${kind}`, function () {
+    this.timeout(60_000)
     let database: FreshDatabase
     let stack: Stack
     before(async () => {
