@@ -206,7 +206,7 @@ describeLibrary(
             .unary('Call', { operation: 'slow' }, { deadline: 500 })
             .catch((error: unknown) => error)
           expect(JSON.stringify(answer)).to.match(/"status":4|"code":4/)
-          expect(Date.now() - began).to.be.lessThan(5000)
+          expect(Date.now() - began, 'milliseconds of a call that would take a minute').to.be.lessThan(30_000)
         } finally {
           rpc.close()
         }

@@ -10,6 +10,8 @@ import { exportHeader, exportRows, record } from '../fake-data-client.js'
 import { type GatewayFixture, listen, startGateway } from '../gateway-fixture.js'
 
 const SHORT: ConnectionTimeouts = { head: 500, body: 500, response: 500 }
+/** Node counts the time of a head by a clock, which goes on while this process is stopped. */
+const LONG_HEAD: ConnectionTimeouts = { ...SHORT, head: 60_000 }
 const GET = 'GET /products/1 HTTP/1.1\r\nHost: x\r\n\r\n'
 const POST = 'POST /products HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n'
 /** Beyond what an operating system keeps for a reader that reads nothing. */
@@ -35,11 +37,16 @@ async function portOf(gateway: GatewayFixture): Promise<number> {
   return Number(new URL(await listen(gateway)).port)
 }
 
-describe('connections of clients', () => {
-  let gateway: GatewayFixture
-  let port: number
+let gateway: GatewayFixture
+let port: number
+const dial = (bytes = ''): Promise<Dialled> => dialTo(gateway, port, bytes)
+const closedAs = (): unknown[] =>
+  gateway.lines.filter(({ msg }) => String(msg).startsWith('connection closed')).map(({ why }) => why)
+
+/** The tests of a describe share a gateway with these times. */
+function shareGateway(timeouts: ConnectionTimeouts): void {
   before(async () => {
-    gateway = await startGateway({}, undefined, { timeouts: SHORT })
+    gateway = await startGateway({}, undefined, { timeouts })
     port = await portOf(gateway)
   })
   after(() => {
@@ -51,10 +58,10 @@ describe('connections of clients', () => {
     gateway.data.calls.length = 0
     gateway.data.answerGet = () => ({ record: record('{"id":1}') })
   })
+}
 
-  const dial = (bytes = ''): Promise<Dialled> => dialTo(gateway, port, bytes)
-  const closedAs = (): unknown[] =>
-    gateway.lines.filter(({ msg }) => String(msg).startsWith('connection closed')).map(({ why }) => why)
+describe('connections whose head does not come', () => {
+  shareGateway(SHORT)
 
   it('one that sends nothing is closed without an answer, which would be taken for that of what it sends next', async () => {
     const { client } = await dial()
@@ -94,6 +101,10 @@ describe('connections of clients', () => {
     answer()
     expect((await answers).match(/HTTP\/1\.1 \d+/g)).to.deep.equal(['HTTP/1.1 200', 'HTTP/1.1 400'])
   })
+})
+
+describe('connections of clients', () => {
+  shareGateway(LONG_HEAD)
 
   for (const [why, body] of [
     ['of a length', 'Content-Length: 9\r\n\r\n{'],
@@ -203,8 +214,6 @@ describe('connections of clients', () => {
 
 // With the times of the contract, since Node counts the time of a head that it has read in part by a clock.
 describe('pipelined requests of a client', () => {
-  let gateway: GatewayFixture
-  let port: number
   beforeEach(async () => {
     gateway = await startGateway()
     port = await portOf(gateway)
@@ -213,7 +222,6 @@ describe('pipelined requests of a client', () => {
     gateway.app.server.closeAllConnections()
     return gateway.close()
   })
-  const dial = (bytes: string): Promise<Dialled> => dialTo(gateway, port, bytes)
 
   it('pipelined requests begin when those before them are answered', async () => {
     const waiting: (() => void)[] = []
