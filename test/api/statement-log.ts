@@ -33,7 +33,11 @@ export class StatementLog {
       uri: (account ?? url.href).replace(/^mariadb:/, 'mysql:'),
       dateStrings: true
     })
-    await connection.query("SELECT GET_LOCK('uniform-rest-general-log', 500)")
+    const takesTurn = async (): Promise<boolean> => {
+      const [turns] = await connection.query("SELECT GET_LOCK('uniform-rest-general-log', 60) AS taken")
+      return Number((turns as { readonly taken: unknown }[])[0]?.taken) === 1
+    }
+    while (!(await takesTurn()));
     const [rows] = await connection.query('SELECT @@global.general_log AS on_, @@global.log_output AS output')
     await connection.query("SET GLOBAL log_output = 'TABLE'")
     // Each look reads the table from its beginning, which is of no use to who has the turn.

@@ -17,7 +17,7 @@ import { checkCreates, checkRowWrites } from './check-writes.js'
 import { type EveryEntityOptions, TestedApplication } from './tested-application.js'
 
 /** Milliseconds for one test: it may send some thousand requests. */
-const TIMEOUT = 60_000
+const TIMEOUT = 300_000
 
 /**
  * Declares mocha tests of every entity of an application: for each of the databases they start a gateway and a data

@@ -307,7 +307,7 @@ eachDatabase((kind) => {
       expect(put.status, put.text).to.equal(200)
       const told = async (): Promise<string[]> =>
         ((await get('/deliveries')).body as RawRow[]).map(({ rowId }) => String(rowId))
-      const end = performance.now() + 20_000
+      const end = performance.now() + 60_000
       while ((await told()).filter((one) => one === id).length < 2 && performance.now() < end) await delay(50)
       expect((await told()).filter((one) => one === id)).to.have.length(2)
       expect(await told()).to.include(code)

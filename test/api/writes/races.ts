@@ -25,7 +25,7 @@ function only(answers: readonly Answer[], status: number): Answer[] {
 /** Declares tests of clients that write the same thing at the same time, so many times. */
 export function declareRaces(writers: Writers, rounds: number): void {
   it('50 PUTs with one tag: one 200, 49 times 412, the version advanced once', async function () {
-    this.timeout(30_000 + rounds * 10_000)
+    this.timeout(300_000 + rounds * 10_000)
     const created = await writers.send(0, 'clerk POST /products', { body: product('RACE') })
     expect(created.status, created.text).to.equal(201)
     const path = `/products/${String(rowIn(created)['id'])}`
@@ -61,7 +61,7 @@ export function declareRaces(writers: Writers, rounds: number): void {
   })
 
   it('20 POSTs with one key: one row, one answer or 409 with Retry-After', async function () {
-    this.timeout(30_000 + rounds * 10_000)
+    this.timeout(300_000 + rounds * 10_000)
     for (let round = 1; round <= rounds; round++) {
       const body = { lines: [{ productId: 1, quantity: round }] }
       const orders = await count(writers, 'orders')
@@ -89,7 +89,7 @@ export function declareRaces(writers: Writers, rounds: number): void {
   })
 
   it('20 POSTs with one key and as many bodies: one row, and the others are told', async function () {
-    this.timeout(30_000 + rounds * 10_000)
+    this.timeout(300_000 + rounds * 10_000)
     for (let round = 1; round <= rounds; round++) {
       const orders = await count(writers, 'orders')
       const post = (n: number): Promise<Answer> =>
@@ -108,7 +108,7 @@ export function declareRaces(writers: Writers, rounds: number): void {
   })
 
   it('20 POSTs of one unique value: one row, 19 times 409', async function () {
-    this.timeout(30_000 + rounds * 10_000)
+    this.timeout(300_000 + rounds * 10_000)
     for (let round = 1; round <= rounds; round++) {
       const answers = await together(20, (n) =>
         writers.send(n, 'clerk POST /products', { body: product(`UNIQUE-${round}`), key: `unique-${round}-${n}` })
@@ -122,7 +122,7 @@ export function declareRaces(writers: Writers, rounds: number): void {
   })
 
   it('two categories moved under each other make no circle', async function () {
-    this.timeout(30_000 + rounds * 10_000)
+    this.timeout(300_000 + rounds * 10_000)
     const ids = await Promise.all(
       ['left', 'right'].map(async (slug) => {
         const created = await writers.send(0, 'clerk POST /categories', { body: { name: slug, slug } })
