@@ -117,7 +117,7 @@ describeMysqlWays('a create in one round trip, on', ({ open }) => {
   async function untilWaiting(): Promise<number> {
     for (;;) {
       const [found] = await fresh.byHand.run(
-        "SELECT id FROM information_schema.processlist WHERE info LIKE 'INSERT INTO `categories`%'"
+        "SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND info LIKE 'INSERT INTO `categories`%'"
       )
       if (found !== undefined) return Number(found['id'])
       await wait(5)
