@@ -48,8 +48,8 @@ export interface PreparedPrimary {
 }
 
 /**
- * Which resources are out of service, since their tables do not fit, and why. It looks again every minute, and at once when a
- * call of a resource has failed for a reason that nobody foresaw, the first time in a minute.
+ * Which resources are out of service because their tables do not fit, and why. It looks again every minute. It looks at
+ * once after a call with an unforeseen error, but only once a minute for each resource.
  */
 export interface TableFit {
   /** The reasons by resource. They name tables and columns, which no caller may see. */

@@ -78,9 +78,9 @@ const APPLICATION = definitionWords<ApplicationDefinition>({
 })
 
 /**
- * The application of a `uniform-rest.config.ts`, which exports it as its default. Without `migrations` no table but the
- * engine's own is made; without `roles` nobody has a permission; without `ownerClaimType` owners are named by the claim
- * `customer_id`.
+ * The application of a `uniform-rest.config.ts`, which exports it as its default. Without `migrations` only the tables of
+ * the engine are made. Without `roles` nobody has a permission. Without `ownerClaimType` the claim `customer_id` names the
+ * owner.
  */
 export function defineApplication(definition: ApplicationDefinition): Application {
   const { migrations = [], roles = {}, ownerClaimType = 'customer_id', owners = {}, settings = {} } = definition
